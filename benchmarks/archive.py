@@ -133,7 +133,7 @@ def make_event(number: int) -> ArchiveRecord:
         kind="event",
         key=f"{table}:9f8e7d6c:{seq}",
         time=moment,
-        heard=moment,
+        received=moment,
         body=json.dumps(body).encode(),
         table=table,
         boot="9f8e7d6c",

@@ -237,8 +237,8 @@ class Acceptance:
             self._note(
                 AnswerNote(
                     at=_now(),
-                    said=entered,
-                    told=reported,
+                    seen=entered,
+                    reported=reported,
                     first=first,
                     ms=ms,
                     unasked=max(0, len(found) - 1),
@@ -273,10 +273,10 @@ class Acceptance:
 
             if not self._until(is_shown, PHASE_SECONDS):
                 print(f"  The device did not report {_words(phase)}.")
-                self._note(PhaseNote(at=_now(), phase=phase, told=False))
+                self._note(PhaseNote(at=_now(), phase=phase, reported=False))
                 continue
             is_right = self._yes(f"  The device reports {_words(phase)} now. Is that right?")
-            self._note(PhaseNote(at=_now(), phase=phase, told=True, right=is_right))
+            self._note(PhaseNote(at=_now(), phase=phase, reported=True, right=is_right))
 
     def _faults(self) -> None:
         from controller.commissioning.plan import FAULTS, fault_ended, fault_report
@@ -313,7 +313,9 @@ class Acceptance:
             )
             if not has_ended:
                 print("  The device does not report its end.")
-            self._note(Provoked(at=_now(), fault=fault, told=tuple(reports), over=bool(has_ended)))
+            self._note(
+                Provoked(at=_now(), fault=fault, reported=tuple(reports), over=bool(has_ended))
+            )
 
     # Helpers
 

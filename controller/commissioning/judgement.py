@@ -59,7 +59,7 @@ def verdict(checks: Sequence[AcceptanceCheck]) -> Verdict:
 
 def missing(expected: Expected, notes: Sequence[AnyNote]) -> tuple[str, ...]:
     """Return the numbers or cards not yet compared with the device."""
-    seen = {note.said for note in notes if isinstance(note, AnswerNote)}
+    seen = {note.seen for note in notes if isinstance(note, AnswerNote)}
     return tuple(value for value in expected.values if value not in seen)
 
 
@@ -100,9 +100,9 @@ def _line(recordings: Sequence[RecordingSummary]) -> AcceptanceCheck:
 def _values(expected: Expected, answers: Sequence[AnswerNote]) -> AcceptanceCheck:
     name = "all numbers" if expected.kind == "wheel" else "all cards"
     differing = Counter(
-        f"{answer.said}: the device said {answer.told or 'nothing'}"
+        f"{answer.seen}: the device said {answer.reported or 'nothing'}"
         for answer in answers
-        if answer.told != answer.said
+        if answer.reported != answer.seen
     )
     if differing:
         lines = [
@@ -128,8 +128,8 @@ def _phase(phase: str, notes: Sequence[AnyNote]) -> AcceptanceCheck:
     if not comparisons:
         return AcceptanceCheck(name=name, outcome="not done", what="nobody compared it")
     last = comparisons[-1]
-    if not last.told:
-        return AcceptanceCheck(name=name, outcome="failed", what="the device did not say it")
+    if not last.reported:
+        return AcceptanceCheck(name=name, outcome="failed", what="the device did not report it")
     outcome: Outcome = "passed" if last.right else "failed"
     return AcceptanceCheck(
         name=name,
@@ -144,11 +144,13 @@ def _fault(fault: str, notes: Sequence[AnyNote]) -> AcceptanceCheck:
     if not attempts:
         return AcceptanceCheck(name=name, outcome="not done", what="nobody provoked it")
     last = attempts[-1]
-    if not last.told:
-        return AcceptanceCheck(name=name, outcome="failed", what="the device told nothing of it")
-    reports = ", ".join(last.told)
+    if not last.reported:
+        return AcceptanceCheck(name=name, outcome="failed", what="the device did not report it")
+    reports = ", ".join(last.reported)
     if not last.over:
-        return AcceptanceCheck(name=name, outcome="failed", what=f"{reports}; its end was not told")
+        return AcceptanceCheck(
+            name=name, outcome="failed", what=f"{reports}; its end was not reported"
+        )
     return AcceptanceCheck(name=name, outcome="passed", what=reports)
 
 

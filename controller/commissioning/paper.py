@@ -32,7 +32,9 @@ def as_pdf(protocol: Protocol, key: str, sha256: str) -> bytes:
     page.ln(4)
     page.set_font("Helvetica", "", 7)
     entries = ", ".join(
-        note.said if note.told == note.said else f"{note.said} (device: {note.told or 'nothing'})"
+        note.seen
+        if note.reported == note.seen
+        else f"{note.seen} (device: {note.reported or 'nothing'})"
         for note in protocol.notes
         if isinstance(note, AnswerNote)
     )

@@ -51,36 +51,36 @@ class Plate(_AcceptanceNote, frozen=True):
 
 
 class AnswerNote(_AcceptanceNote, frozen=True, tag="answer"):
-    """A result as seen by a person (``said``), entered before the device's value (``told``; None
+    """A result as a person saw it (``seen``), entered before the device's value (``reported``; None
     without one) was shown. ``first``: the first entry, if it was corrected; ``ms``: milliseconds
     from the arrival of its bytes to the result; ``unasked``: further results since the previous
     answer.
     """
 
-    said: str
-    told: str | None
+    seen: str = msgspec.field(name="said")
+    reported: str | None = msgspec.field(name="told")
     first: str | None = None
     ms: float | None = None
     unasked: int = 0
 
 
 class PhaseNote(_AcceptanceNote, frozen=True, tag="phase"):
-    """A phase of the game: whether the device reported it (``told``), and whether the person saw
-    the same (``right``).
+    """A phase of the game: whether the device ``reported`` it, and whether the person saw the same
+    (``right``).
     """
 
     phase: str
-    told: bool
+    reported: bool = msgspec.field(name="told")
     right: bool = False
 
 
 class Provoked(_AcceptanceNote, frozen=True):
-    """A fault that a person provoked, the readings that reported it (``told``), and whether its end
-    was reported too (``over``).
+    """A fault that a person provoked, the readings that ``reported`` it, and whether its end was
+    reported too (``over``).
     """
 
     fault: str
-    told: tuple[str, ...]
+    reported: tuple[str, ...] = msgspec.field(name="told")
     over: bool
 
 

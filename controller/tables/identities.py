@@ -46,14 +46,14 @@ class ReportedIdentity(msgspec.Struct, frozen=True, omit_defaults=True):
 
 class KnownDevice(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The identity of one device as its table knows it. ``right``: by source, the identity that is
-    accepted as correct; ``told``: the one reported last; ``replaced``: a replacement was recorded,
+    accepted as correct; ``reported``: the latest one; ``replaced``: a replacement was recorded,
     so the first identity that a source reports is accepted.
     """
 
     configured: Identity = Identity()
     usb_serial: str | None = None
     right: dict[Source, ReportedIdentity] = {}
-    told: dict[Source, ReportedIdentity] = {}
+    reported: dict[Source, ReportedIdentity] = msgspec.field(default_factory=dict, name="told")
     replaced: bool = False
 
 
@@ -122,7 +122,7 @@ def _on_reported(
     *,
     alerted: bool,
 ) -> tuple[KnownDevice | None, list[AnyEvent]]:
-    device, previous = reading.device, before.told.get(source)
+    device, previous = reading.device, before.reported.get(source)
     link = reading if isinstance(reading, DeviceIdentity) else None
     if reported == previous:
         return None, []
@@ -137,7 +137,7 @@ def _on_reported(
             was=None if previous is None else previous.serial,
         )
     ]
-    apply_service = replace(before, told={**before.told, source: reported})
+    apply_service = replace(before, reported={**before.reported, source: reported})
     if (wrong := _difference(source, reported, before)) is None:
         apply_service = replace(apply_service, right={**apply_service.right, source: reported})
     if why := wrong or _other_difference(apply_service, source):
@@ -175,9 +175,9 @@ def _other_difference(known: KnownDevice, except_source: Source) -> str | None:
     """Describe how the last identity from any other source differs."""
     sources: Iterable[Source] = ("usb", "device")
     differences = (
-        _difference(source, known.told[source], known)
+        _difference(source, known.reported[source], known)
         for source in sources
-        if source != except_source and source in known.told
+        if source != except_source and source in known.reported
     )
     return next((source for source in differences if source is not None), None)
 
@@ -224,5 +224,8 @@ def apply_service(
     if event.work != "replaced":
         return dict(devices)
     device = devices.get(event.device, KnownDevice())
-    reported = {**device.told} if is_open else {}
-    return {**devices, event.device: replace(device, right=reported, told=reported, replaced=True)}
+    reported = {**device.reported} if is_open else {}
+    return {
+        **devices,
+        event.device: replace(device, right=reported, reported=reported, replaced=True),
+    }

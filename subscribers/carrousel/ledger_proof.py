@@ -75,7 +75,7 @@ class LedgerProof:
                 balances=tuple(
                     (*account, amount) for account, amount in sorted(store.sums.items())
                 ),
-                heard=memories if ended else None,
+                memories=memories if ended else None,
             )
             await asyncio.to_thread(write_mark, mark, key, store.path)
         except (LedgerError, OSError) as error:

@@ -46,7 +46,7 @@ class RoundStakes(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     session: int
     round: int
     boxes: dict[str, BoxStake] = {}
-    told: Parts = Parts()
+    reported: Parts = msgspec.field(default=Parts(), name="told")
     """Stakes that only the sum of the play reported."""
     ended: bool = False
     """The play has ended and its sum was reported."""

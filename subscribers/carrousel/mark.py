@@ -42,7 +42,7 @@ class VerificationMark(msgspec.Struct, frozen=True, kw_only=True):
     """The state of each jackpot after that entry."""
     balances: tuple[tuple[str, str, int], ...]
     """Jackpot, account, and its balance."""
-    heard: dict[str, str] | None = None
+    memories: dict[str, str] | None = msgspec.field(default=None, name="heard")
     """Stored intake memory by table. Only set by a controller that has ended, since it changes
     otherwise.
     """

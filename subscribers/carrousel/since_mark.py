@@ -72,10 +72,10 @@ def find_changed_cursor(file: LedgerReader, mark: VerificationMark) -> str | Non
     """Return a table whose cursor changed since the controller ended, or None. Unknown (None) if it
     did not end cleanly.
     """
-    if mark.heard is None or mark.position != file.head.position:
+    if mark.memories is None or mark.position != file.head.position:
         return None
     current = {name: table.memory for name, table in reading.cursors(file.connection).items()}
-    marked = {name: memory.encode() for name, memory in mark.heard.items()}
+    marked = {name: memory.encode() for name, memory in mark.memories.items()}
     tables = sorted(current.keys() | marked.keys())
     return next((table for table in tables if current.get(table) != marked.get(table)), None)
 

@@ -96,7 +96,7 @@ def on_play_staked(entry: EntryBuilder, fact: PlayStaked, at: Cause) -> None:
     else:
         parts = contribution(fact.amount - counted, terms)
         entry.post_stake("stake" if terms.entry == "plays" else "stakes_told", at, table, parts)
-        round_ = replace(round_, told=parts)
+        round_ = replace(round_, reported=parts)
     _update_round(entry, table, replace(round_, ended=True))
 
 
@@ -115,7 +115,7 @@ def on_round_voided(entry: EntryBuilder, fact: RoundVoided, at: Cause) -> None:
                 table,
             )
         return
-    parts = sum((box.parts for box in round_.boxes.values()), round_.told)
+    parts = sum((box.parts for box in round_.boxes.values()), round_.reported)
     entry.post_stake("stake_returned", at, table, -parts)
     entry.set_table(
         table,

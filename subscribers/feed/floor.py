@@ -57,7 +57,7 @@ class Floor:
         self._links = {simulated: Outdated("no_broker", start) for simulated in (False, True)}
         self._nodes: dict[tuple[bool, str], bytes] = {}
         """The status of each daemon. A daemon with real tables publishes it only there."""
-        self._heard: dict[tuple[bool, str], float] = {}
+        self._received_at: dict[tuple[bool, str], float] = {}
         """When the last message of a table or of ``node/<node>`` came, on the monotonic clock."""
         self._checkpoints: dict[str, bytes] = {}
         self.outdated: dict[str, Outdated | None] = dict.fromkeys(
@@ -87,7 +87,7 @@ class Floor:
         if message.table is None:
             prefix, node, leaf = (*message.path.split("/"), "", "")[:3]
             if prefix == "node":
-                self._heard[simulated, f"node/{node}"] = clock.monotonic()
+                self._received_at[simulated, f"node/{node}"] = clock.monotonic()
             if prefix == "node" and leaf == "status":
                 self._nodes[simulated, node] = message.body
                 self._check_tables()
@@ -102,7 +102,7 @@ class Floor:
         known = self.known.get(message.table)
         if known is None or known.simulated != simulated:
             return
-        self._heard[simulated, message.table] = clock.monotonic()
+        self._received_at[simulated, message.table] = clock.monotonic()
         for listener in self.listeners:
             listener(message.table, message.path, message.body)
         after = fold(known, message.path, message.body, self.now())
@@ -224,8 +224,8 @@ class Floor:
 
     def _silent_seconds(self, known: TableSnapshot, node: str) -> float:
         names = known.table, f"node/{node}"
-        heard = max(self._heard.get((known.simulated, name), 0.0) for name in names)
-        return clock.monotonic() - heard
+        latest = max(self._received_at.get((known.simulated, name), 0.0) for name in names)
+        return clock.monotonic() - latest
 
     def _count(self, table: str) -> None:
         self.change += 1

@@ -67,7 +67,7 @@ def finding_of(finding: HealthFinding) -> ArchiveRecord:
         kind="finding",
         key=f"{finding.what}:{finding.table}:{finding.since}",
         time=finding.time,
-        heard=finding.time,
+        received=finding.time,
         body=msgspec.json.encode(body),
         table=finding.table,
         type=finding.what,

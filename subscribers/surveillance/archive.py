@@ -33,7 +33,7 @@ class ArchiveRecord(msgspec.Struct, frozen=True, kw_only=True):
     """When it happened according to the publisher: UTC, ISO 8601 with microseconds. If the body has
     no time, when it was received.
     """
-    heard: str
+    received: str
     """When the recorder first received it: UTC, ISO 8601 with microseconds."""
     body: bytes
     """As received."""

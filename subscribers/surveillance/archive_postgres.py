@@ -446,21 +446,21 @@ def _values(row: ArchiveRow) -> tuple[Any, ...]:
     record = row.record
     return (
         row.number, encode(record.site), record.kind, encode(record.key), encode(record.time),
-        encode(record.heard), record.body, encode(record.table), encode(record.node),
+        encode(record.received), record.body, encode(record.table), encode(record.node),
         encode(record.boot), record.seq, encode(record.type), record.session, record.round,
         [encode(word) for word in record.words],
     )  # fmt: skip
 
 
 def _row(row: tuple[Any, ...]) -> ArchiveRow:
-    number, site, kind, key, time, heard, body, table, node, boot, seq, type_, *rest = row
+    number, site, kind, key, time, received, body, table, node, boot, seq, type_, *rest = row
     session, round_, words = rest
     record = ArchiveRecord(
         site=decode(site),
         kind=kind,
         key=decode(key),
         time=decode(time),
-        heard=decode(heard),
+        received=decode(received),
         body=bytes(body),
         table=decode(table),
         node=decode(node),

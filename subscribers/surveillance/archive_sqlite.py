@@ -358,21 +358,21 @@ def _filters(query: Query, indexed: frozenset[str]) -> tuple[list[str], list[Any
 
 def _values(record: ArchiveRecord) -> tuple[Any, ...]:
     return (
-        record.site, record.kind, record.key, record.time, record.heard, record.body, record.table,
-        record.node, record.boot, record.seq, record.type, record.session, record.round,
-        msgspec.json.encode(record.words).decode(),
+        record.site, record.kind, record.key, record.time, record.received, record.body,
+        record.table, record.node, record.boot, record.seq, record.type, record.session,
+        record.round, msgspec.json.encode(record.words).decode(),
     )  # fmt: skip
 
 
 def _row(row: tuple[Any, ...]) -> ArchiveRow:
-    number, site, kind, key, time, heard, body, table, node, boot, seq, type_, *rest = row
+    number, site, kind, key, time, received, body, table, node, boot, seq, type_, *rest = row
     session, round_, words = rest
     record = ArchiveRecord(
         site=site,
         kind=kind,
         key=key,
         time=time,
-        heard=heard,
+        received=received,
         body=body,
         table=table,
         node=node,

@@ -177,7 +177,7 @@ def _print(disclosure: CardDisclosure, *, as_json: bool, language: str) -> None:
 
 def line(card: DisclosedCard, language: str) -> str:
     """Return one card as a line of text."""
-    parts = [local_time(card.time or card.heard)]
+    parts = [local_time(card.time or card.received)]
     if card.to is not None:
         parts.append(f"{who(card.to, language)} {card.index}")
     if card.card is not None:

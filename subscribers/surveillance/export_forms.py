@@ -63,7 +63,7 @@ def values(row: ArchiveRow) -> list[Any]:
     record = row.record
     return [
         row.number, record.site, record.kind, record.table, record.node, record.boot, record.seq,
-        record.time, record.heard, record.type, record.session, record.round, record.words,
+        record.time, record.received, record.type, record.session, record.round, record.words,
         record.key, record.body,
     ]  # fmt: skip
 

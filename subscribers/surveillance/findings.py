@@ -66,7 +66,7 @@ def finding_record(finding: RecorderFinding, site: str, now: str) -> ArchiveReco
         kind="finding",
         key=f"{finding.what}:{finding.name}"[:400],
         time=now,
-        heard=now,
+        received=now,
         body=msgspec.json.encode(body),
         table=finding.table,
         node=finding.node,

@@ -173,7 +173,7 @@ def event_record(site: str, body: bytes, received: str, table: str) -> ArchiveRe
         kind="event",
         key=event_key(table, fields.boot, fields.seq),
         time=_time(fields.time, received),
-        heard=received,
+        received=received,
         body=body,
         table=table,
         boot=fields.boot,
@@ -310,7 +310,7 @@ def _record(
     elif place.kind == "jackpot":
         optional["words"] = (*optional.get("words", ()), place.owner)
     return ArchiveRecord(
-        site=site, kind=kind, key=key, time=time, heard=received, body=body, **optional
+        site=site, kind=kind, key=key, time=time, received=received, body=body, **optional
     )
 
 

@@ -136,7 +136,7 @@ def removal_record(due: DueRemoval, site: str, node: str, time: str) -> ArchiveR
         kind="removal",
         key=f"{removal.kind}:{removal.through}:{time}",
         time=time,
-        heard=time,
+        received=time,
         body=msgspec.json.encode(body),
         node=node,
         type=removal.kind,

@@ -82,7 +82,7 @@ class DisclosedCard(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     signed: SignatureStatus
     key: str
     """The archive key of the box."""
-    heard: str
+    received: str = msgspec.field(name="heard")
     reading: int | None = None
     time: str = ""
     card: str | None = None
@@ -179,7 +179,7 @@ def access_record(access: CardAccess) -> ArchiveRecord:
         kind="access",
         key=f"{access.time} {access.person} {randomness.token_hex(8)}",
         time=access.time,
-        heard=access.time,
+        received=access.time,
         body=msgspec.json.encode(access),
         table=access.table,
         session=access.session,
@@ -193,7 +193,7 @@ def _boxes(archive: RecordArchive, events: Sequence[ArchiveRecord]) -> Iterator[
     """Yield the boxes that were received around the time of the round. Boxes arrive in the order in
     which they were made, between the events, but possibly late.
     """
-    times = [parse_utc(time) for record in events for time in (record.time, record.heard)]
+    times = [parse_utc(time) for record in events for time in (record.time, record.received)]
     query = Query(
         sites=(events[0].site,),
         tables=(events[0].table,),
@@ -242,7 +242,7 @@ def _opened(
             opened = open_sealed(box.body, key)
         except UnopenedBoxError:
             yield DisclosedCard(
-                signed="unopened", key=box.key, heard=box.heard, reading=_number(box.body)
+                signed="unopened", key=box.key, received=box.received, reading=_number(box.body)
             )
             continue
         if opened.table == box.table and spans.holds(opened):
@@ -256,7 +256,7 @@ def _opened(
         yield DisclosedCard(
             signed=_made_by(box.body, keys),
             key=box.key,
-            heard=box.heard,
+            received=box.received,
             reading=_number(box.body),
             time=opened.time,
             card=None if reading is None else reading.card,

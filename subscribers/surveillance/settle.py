@@ -86,7 +86,7 @@ def settle(
         key=settled_key(finding),
         type=SETTLED,
         time=now,
-        heard=now,
+        received=now,
         body=msgspec.json.encode(body),
         words=(*finding.words, *dict.fromkeys((by, body.get("person", by)))),
     )

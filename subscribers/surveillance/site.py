@@ -227,10 +227,11 @@ class RecordedSite:
             what="event_differs" if is_event else "record_differs",
             detail=(
                 f"{stored.table}: event {stored.seq} of run {stored.boot} differs from the one "
-                f"received at {stored.heard}. The journal was edited, or another client publishes "
-                "for the table: keep the journal, and run `novamas verify` on it"
+                f"received at {stored.received}. The journal was edited, or another client "
+                "publishes for the table: keep the journal, and run `novamas verify` on it"
                 if is_event
-                else f"{stored.kind} {stored.key} differs from the one received at {stored.heard}"
+                else f"{stored.kind} {stored.key} differs from the one received at "
+                f"{stored.received}"
             ),
             name=f"{stored.key}:{alert_key(TopicPlace('', '', ''), received.body)}",
             evidence={"archived": body_text(stored.body), "said": body_text(received.body)},

@@ -1,7 +1,7 @@
-"""The events of one table, each once: what no retained topic says of them. Without clock or I/O.
+"""The events of one table, each once: what no retained topic has. Without clock or I/O.
 
-The retained topics say how the table stands; only its events say what happened in between, in which
-words of the decree, and whether any of them are missing.
+The retained topics have the present state; only the events have what happened in between, in the
+words of the decree, and show whether any are missing.
 """
 
 from __future__ import annotations

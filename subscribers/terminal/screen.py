@@ -62,7 +62,7 @@ PHASE_STYLES = {
 ENDINGS = ("result", "void", "unresolved")
 """How a round ended: shown as the phase while the table waits for the next one."""
 OUTDATED = frozenset(get_args(OutdatedReason))
-"""Troubles in which it is unknown how the table stands."""
+"""Troubles in which the table's state is unknown."""
 WIDEST_ROUND = 99
 """A round number whose label determines the width of the first column of the notes."""
 MIN_HEADING_LINES = 3

@@ -53,7 +53,7 @@ async def _listen(web: WebApplication, simulated: bool) -> None:
 
 
 async def _check_silence(floor: Floor) -> None:
-    """Announce tables of which nothing comes any more."""
+    """Announce tables whose messages have stopped."""
     while True:
         floor.check_silence()
         await clock.sleep(SILENCE_CHECK_INTERVAL_SECONDS)

@@ -206,7 +206,7 @@ def test_a_wheel_that_misreads_one_pocket(wheel: Wheel, person: Start, tmp_path:
         "latency": "passed",
     }
     assert found.checks[2].what == "20: the device said 14"
-    assert [(note.said, note.first) for note in found.notes if isinstance(note, AnswerNote)][
+    assert [(note.seen, note.first) for note in found.notes if isinstance(note, AnswerNote)][
         -1
     ] == (
         "21",
@@ -263,10 +263,10 @@ AT = "2026-03-20T20:00:00.000000Z"
 RECORDED = (RecordingSummary(file="run-1.rec", sha256="", bytes=9, frames=1, damaged=0),)
 NOTES = (
     Plate(at=AT, maker="Acme", model="Rota", serial="A117"),
-    AnswerNote(at=AT, said="0", told="0", ms=0.2),
-    AnswerNote(at=AT, said="1", told="1", ms=0.4),
-    PhaseNote(at=AT, phase="bets_open", told=True, right=True),
-    Provoked(at=AT, fault="cable", told=("link.lost",), over=True),
+    AnswerNote(at=AT, seen="0", reported="0", ms=0.2),
+    AnswerNote(at=AT, seen="1", reported="1", ms=0.4),
+    PhaseNote(at=AT, phase="bets_open", reported=True, right=True),
+    Provoked(at=AT, fault="cable", reported=("link.lost",), over=True),
 )
 IDENTITY = Identity(serial="A117")
 
@@ -288,13 +288,13 @@ def test_no_check_passes_unseen() -> None:
     "wrong",
     [
         Plate(at=AT, maker="Acme", model="Rota", serial="A118"),
-        AnswerNote(at=AT, said="1", told="0", ms=0.1),
-        AnswerNote(at=AT, said="1", told=None),
-        AnswerNote(at=AT, said="1", told="1", ms=5000.0),
-        PhaseNote(at=AT, phase="bets_open", told=True, right=False),
-        PhaseNote(at=AT, phase="bets_open", told=False),
-        Provoked(at=AT, fault="cable", told=(), over=True),
-        Provoked(at=AT, fault="cable", told=("link.lost",), over=False),
+        AnswerNote(at=AT, seen="1", reported="0", ms=0.1),
+        AnswerNote(at=AT, seen="1", reported=None),
+        AnswerNote(at=AT, seen="1", reported="1", ms=5000.0),
+        PhaseNote(at=AT, phase="bets_open", reported=True, right=False),
+        PhaseNote(at=AT, phase="bets_open", reported=False),
+        Provoked(at=AT, fault="cable", reported=(), over=True),
+        Provoked(at=AT, fault="cable", reported=("link.lost",), over=False),
     ],
     ids=lambda note: json.dumps(str(note))[:60],
 )

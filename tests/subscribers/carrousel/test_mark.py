@@ -186,7 +186,7 @@ def test_an_entry_after_the_mark_that_does_not_follow_is_found(path: Path) -> No
 def test_the_read_position_of_a_table_is_kept_at_the_end(path: Path) -> None:
     with closing(LedgerStore(path)) as store:
         store.commit({}, [Cursor("poker-1", b"here")])
-    put(path, replace(marks(path)[-1], heard={"poker-1": "here"}))
+    put(path, replace(marks(path)[-1], memories={"poker-1": "here"}))
     assert started(path) == []
     unguarded(path, "UPDATE cursor SET heard = CAST('further' AS BLOB)")
     told, all_ = refused(path)
@@ -274,8 +274,8 @@ def test_a_controller_that_ended_in_order_verifies_nothing_twice(make: Make) -> 
     floor = make()
     ledger = stopped(floor)
     mark = marks_at(ledger)
-    assert mark.heard is not None
-    assert mark.heard.keys() == {"poker-1", "poker-2"}
+    assert mark.memories is not None
+    assert mark.memories.keys() == {"poker-1", "poker-2"}
     assert verify(ledger).entries == mark.position
     assert mark.sums["linked", "meter"] == SEED + RISE
     floor.controller.start()

@@ -51,7 +51,7 @@ def test_numbers_grow(archive: RecordArchive) -> None:
 
 def test_what_comes_again_is_kept_once(archive: RecordArchive) -> None:
     first = archive.store([event(1), event(1)])
-    again = archive.store([event(1, heard=format_utc(1_790_000_999))])
+    again = archive.store([event(1, received=format_utc(1_790_000_999))])
     assert len(first.new) == 1
     assert (first.conflicts, again.new, again.conflicts) == ((), (), ())
     assert found(archive) == [event(1)]

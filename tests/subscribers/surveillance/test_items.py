@@ -66,7 +66,9 @@ def test_an_irregularity_has_its_article_its_evidence_and_its_signer() -> None:
     ],
 )
 def test_a_body_that_cannot_be_read_is_shown_all_the_same(kind: Kind, body: bytes) -> None:
-    record = ArchiveRecord(site="s", kind=kind, key="k", time=_time(1), heard=_time(1), body=body)
+    record = ArchiveRecord(
+        site="s", kind=kind, key="k", time=_time(1), received=_time(1), body=body
+    )
     for language in LANGUAGES:
         assert item(ArchiveRow(1, record), language).kind == kind
 

@@ -40,7 +40,7 @@ ALERT = Alert(
 def one(rest: str, body: Any, heard: str = RECEIVED, standing: str = "") -> ArchiveRecord:
     given = body if isinstance(body, bytes) else msgspec.json.encode(body)
     [record] = records(SITE, rest, given, heard, standing)
-    assert (record.site, record.heard, record.body) == (SITE, heard, given)
+    assert (record.site, record.received, record.body) == (SITE, heard, given)
     return record
 
 

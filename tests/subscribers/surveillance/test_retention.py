@@ -136,7 +136,7 @@ def test_while_no_recorder_runs_nothing_is_counted(archive: RecordArchive) -> No
 def test_what_comes_late_is_as_old_as_its_coming(archive: RecordArchive) -> None:
     run = Run(archive, event=40)
     run.days(30)
-    late = event(1, table="R2", heard=format_utc(NOON), time=format_utc(NOON))
+    late = event(1, table="R2", received=format_utc(NOON), time=format_utc(NOON))
     archive.store([late])
     run.days(40)
     assert seqs(archive, tables=("R2",)) == [1]

@@ -32,7 +32,7 @@ def of(encoded: bytes, **changes: object) -> ArchiveRecord:
         "kind": "event",
         "key": str(fields.get("seq", 1)),
         "time": fields.get("time") or format_utc(1_790_000_000),
-        "heard": format_utc(1_790_000_001),
+        "received": format_utc(1_790_000_001),
         "body": encoded,
         "table": fields.get("table") or "t1",
         "boot": fields.get("boot") or "b1",

@@ -80,7 +80,7 @@ def played(archive: RecordArchive, number: int, at: float, length: float, sessio
                 kind="event",
                 key=f"{session}/{number}/{kind}",
                 time=format_utc(BEGIN + when),
-                heard=format_utc(BEGIN + when),
+                received=format_utc(BEGIN + when),
                 body=b'{"type":"%b",%b}' % (kind.encode(), body),
                 table="r1",
                 boot="b1",

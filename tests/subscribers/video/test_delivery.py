@@ -50,7 +50,7 @@ class Sender:
             kind="event",
             key=f"{table}/b1/{self.seq}",
             time=format_utc(self.now),
-            heard=format_utc(self.now),
+            received=format_utc(self.now),
             body=msgspec.json.encode(body),
             table=table,
             boot="b1",

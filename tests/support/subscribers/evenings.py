@@ -52,7 +52,7 @@ def record(
         kind="event",
         key=f"{table}:{boot}:{seq}",
         time=body["time"],
-        heard=body["time"],
+        received=body["time"],
         body=msgspec.json.encode(body),
         table=table,
         boot=boot,

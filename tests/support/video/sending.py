@@ -46,7 +46,7 @@ class Recorder:
                     kind="event",
                     key=f"{body['table']}/{body['boot']}/{body['seq']}",
                     time=body["time"],
-                    heard=format_utc(time.time()),
+                    received=format_utc(time.time()),
                     body=message.payload,
                     table=body["table"],
                     boot=body["boot"],
