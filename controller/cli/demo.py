@@ -26,7 +26,7 @@ from common.errors import NovamasError
 from common.money import EURO, format_amount
 from controller.cli import CommandLineError, numbers
 from controller.cli.web import write_laws
-from controller.demo import history, jackpot, recorder
+from controller.demo import jackpot, recorder
 from controller.demo.files import (
     PEOPLE,
     SITE,
@@ -61,6 +61,12 @@ DISK_FULL_ERRORS = errno.ENOSPC, errno.EDQUOT, errno.EFBIG
 MIN_FREE_BYTES = 1 << 20
 """Free bytes on the disk below which a failed demo is reported as a full disk."""
 STACKED_DECK_NOTE = "(its hits are of a stacked deck, so that you see one)"
+HISTORY_ROUNDS = 10
+"""Results of the first table before the display opens, on a terminal."""
+HISTORY_SPEED = 20.0
+"""Speed of these rounds. Faster, a busy machine's delays would show as late data."""
+HISTORY_SEED = 1000
+"""Added to the seed of these rounds, so that later ones do not repeat their numbers."""
 RESULTS = f"novamas-sim/v1/{SITE}/+/result"
 """The topics of the results."""
 
@@ -125,8 +131,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--history",
         type=numbers.count,
         metavar="ROUNDS",
-        help="rounds that the tables play quickly before the picture "
-        f"(default: {history.ROUNDS} on a terminal at the usual speed, none otherwise)",
+        help="results of the first table that are played quickly before the picture "
+        f"(default: {HISTORY_ROUNDS} on a terminal at the usual speed, none otherwise)",
     )
     parser.add_argument("--no-faults", action="store_true", help="show nothing irregular")
     parser.add_argument("--screenshot", metavar="FILE.svg", help="save the last picture as SVG")
@@ -179,11 +185,32 @@ def _run(arguments: argparse.Namespace) -> int:
 
 def _run_in(room: Path, arguments: argparse.Namespace) -> int:
     """Run in a folder."""
+    rounds = _history(arguments)
+    if rounds and not _play_history(room, rounds, arguments):
+        return 0
     with ExitStack() as stack:
         floor = DemoFloor(room)
         stack.callback(_print_notes, floor)  # after the display has ended
         stack.callback(floor.close)
-        return asyncio.run(_play(floor, arguments))
+        asyncio.run(_play(floor, arguments))
+    return 0
+
+
+def _play_history(room: Path, rounds: int, arguments: argparse.Namespace) -> bool:
+    """Play rounds with the same people and tables, faster and unseen. The tables' clocks run faster
+    too, because the daemon takes frames that come faster than a device can send them for late ones.
+    Return False if the user has stopped it.
+    """
+    if os.isatty(1):
+        print(f"playing {rounds} rounds quickly, for the picture to begin with")
+    hurried = argparse.Namespace(**vars(arguments))
+    hurried.speed, hurried.rounds = max(arguments.speed, HISTORY_SPEED), rounds
+    hurried.seed, hurried.no_faults = arguments.seed + HISTORY_SEED, True
+    floor = DemoFloor(room)
+    try:
+        return asyncio.run(_play(floor, hurried, unseen=True))
+    finally:
+        floor.close()
 
 
 def _disk_full_error(error: BaseException, room: Path) -> int | None:
@@ -204,12 +231,13 @@ def _print_notes(floor: DemoFloor) -> None:
         print(*floor.note.events, sep="\n")
 
 
-async def _play(floor: DemoFloor, arguments: argparse.Namespace) -> int:
+async def _play(floor: DemoFloor, arguments: argparse.Namespace, *, unseen: bool = False) -> bool:
+    """Play until the display ends. Return False if a signal stopped it."""
     stop = asyncio.Event()
     # closing the terminal ends the demo too
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    playing = asyncio.create_task(_open_and_watch(floor, arguments))
+    playing = asyncio.create_task(_open_and_watch(floor, arguments, unseen=unseen))
     stopping = asyncio.create_task(stop.wait())
     await asyncio.wait({playing, stopping}, return_when=asyncio.FIRST_COMPLETED)
     for task in (playing, stopping):
@@ -217,13 +245,14 @@ async def _play(floor: DemoFloor, arguments: argparse.Namespace) -> int:
             task.cancel()
     await asyncio.wait({playing, stopping})
     if playing.cancelled():
-        return 0
-    if stop.is_set() and playing.exception() is not None:  # programs end in any order at a stop
-        return 0
-    return playing.result()
+        return False
+    error = playing.exception()
+    if error is not None and not stop.is_set():  # at a stop, programs end in any order
+        raise error
+    return not stop.is_set()
 
 
-async def _open_and_watch(floor: DemoFloor, arguments: argparse.Namespace) -> int:
+async def _open_and_watch(floor: DemoFloor, arguments: argparse.Namespace, *, unseen: bool) -> None:
     decree = arguments.decree or ("EUS96" if arguments.floor else "ARA02")
     tables = places(
         decree, floor=arguments.floor, speed=arguments.speed, faults=not arguments.no_faults
@@ -241,18 +270,24 @@ async def _open_and_watch(floor: DemoFloor, arguments: argparse.Namespace) -> in
     await floor.until("the broker", lambda: _is_listening(port))
     for program in staff.readers:
         floor.start(program, "controller.cli", program, str(configuration))
-    web, occupied = floor.room / "web.ready", floor.room / "console.occupied"
-    for file in (web, occupied):
-        file.unlink(missing_ok=True)
-    settings = _write_web_settings(tables, bool(linked), port, web, occupied, staff, arguments)
-    floor.start("web", "subscribers.web", "--settings", settings)
-    await floor.until("the web server", lambda: web.is_file() and web.stat().st_size > 0)
-    words = _display_options(floor, tables, port, ready, bool(linked), arguments)
-    if os.isatty(1):
-        address = web.read_text(encoding="utf-8").strip()
-        invitation = recorder.invitation(address, _own_name(), configuration, tables[0].table)
-        _invite(floor, address, port, linked, invitation if arguments.surveillance else None)
-    display = None if _history(arguments) else await _display(floor, words, ready)
+    occupied = floor.room / "console.occupied"
+    occupied.unlink(missing_ok=True)
+    on_terminal = os.isatty(1) and not unseen
+    if not unseen:
+        web = floor.room / "web.ready"
+        web.unlink(missing_ok=True)
+        settings = _write_web_settings(tables, bool(linked), port, web, occupied, staff, arguments)
+        floor.start("web", "subscribers.web", "--settings", settings)
+        await floor.until("the web server", lambda: web.is_file() and web.stat().st_size > 0)
+        if on_terminal:
+            address = web.read_text(encoding="utf-8").strip()
+            invitation = recorder.invitation(address, _own_name(), configuration, tables[0].table)
+            _invite(floor, address, port, linked, invitation if arguments.surveillance else None)
+    words = _display_options(tables, port, ready, bool(linked), arguments)
+    words += ["--note-file", str(floor.note.path)] if on_terminal else []
+    words += ["--screenshot", arguments.screenshot] if arguments.screenshot and not unseen else []
+    display = floor.start("display", "subscribers.terminal.display", *words, on_terminal=not unseen)
+    await floor.until("the display", ready.exists)
     head = TableHead(
         port,
         SITE,
@@ -271,12 +306,8 @@ async def _open_and_watch(floor: DemoFloor, arguments: argparse.Namespace) -> in
             if linked:
                 working.append(group.create_task(payment.attend()))
                 await floor.until("the jackpot", payment.ready.is_set)
-            if display is None:
-                await _play_history(floor, head, arguments)
-                display = await _display(floor, words, ready)
-            else:
-                for device in (device for place in tables for device in place.devices):
-                    floor.write_line(device, "start")
+            for device in (device for place in tables for device in place.devices):
+                floor.write_line(device, "start")
             await _watch(floor, display)
             for task in working:
                 task.cancel()
@@ -284,7 +315,6 @@ async def _open_and_watch(floor: DemoFloor, arguments: argparse.Namespace) -> in
         await floor.check_soon()
         raise CommandLineError(_first_message(failures)) from None
     floor.check()
-    return 0
 
 
 def _start_devices(
@@ -297,7 +327,6 @@ def _start_devices(
 
 
 def _display_options(
-    floor: DemoFloor,
     tables: list[DemoTable],
     port: int,
     ready: Path,
@@ -311,16 +340,7 @@ def _display_options(
     words += ["--jackpot", jackpot.JACKPOT] if has_jackpot else []
     words += ["--rounds", str(arguments.rounds)] if arguments.rounds else []
     words += ["--language", arguments.language] if arguments.language else []
-    words += ["--screenshot", arguments.screenshot] if arguments.screenshot else []
-    words += ["--note-file", str(floor.note.path)] if os.isatty(1) else []
     return words
-
-
-async def _play_history(floor: DemoFloor, head: TableHead, arguments: argparse.Namespace) -> None:
-    rounds = _history(arguments)
-    if os.isatty(1):
-        print(f"playing {rounds} rounds quickly, for the picture to begin with")
-    await history.play(floor, head.tables, rounds, arguments.speed)
 
 
 async def _watch(floor: DemoFloor, display: subprocess.Popen[bytes]) -> None:
@@ -333,19 +353,13 @@ async def _watch(floor: DemoFloor, display: subprocess.Popen[bytes]) -> None:
         await clock.sleep(0.05)
 
 
-async def _display(floor: DemoFloor, words: list[str], ready: Path) -> subprocess.Popen[bytes]:
-    display = floor.start("display", "subscribers.terminal.display", *words, own_group=False)
-    await floor.until("the display", ready.exists)
-    return display
-
-
 def _history(arguments: argparse.Namespace) -> int:
     """Return the rounds to play before the display opens: none without a terminal, and none at a
     speed at which they are played soon enough.
     """
     if arguments.history is not None:
         return int(arguments.history)
-    return history.ROUNDS if os.isatty(1) and arguments.speed == 1.0 else 0
+    return HISTORY_ROUNDS if os.isatty(1) and arguments.speed == 1.0 else 0
 
 
 def _first_message(failures: BaseExceptionGroup[DemoError]) -> str:
@@ -364,8 +378,7 @@ def _simulator(room: Path, place: DemoTable, arguments: argparse.Namespace) -> l
         *place.simulator,
         *_pace_options(place, arguments),
     ]
-    faults = [] if _history(arguments) else place.faults  # with a history, they follow it
-    return [*words, *(f"--fault={fault}" for fault in faults)]
+    return [*words, *(f"--fault={fault}" for fault in place.faults)]
 
 
 def _slots(room: Path, place: DemoTable, arguments: argparse.Namespace) -> list[str]:

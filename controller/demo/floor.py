@@ -36,17 +36,19 @@ class DemoFloor:
         self._programs: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(
-        self, name: str, module: str, *words: str, own_group: bool = True
+        self, name: str, module: str, *words: str, on_terminal: bool = False
     ) -> subprocess.Popen[bytes]:
-        """Start one program. Its standard error goes to ``<name>.log``."""
+        """Start one program. What it prints goes to ``<name>.log``; ``on_terminal``: only errors
+        do, and it shares the terminal of the demo.
+        """
         with (self.room / f"{name}.log").open("wb") as log:
             program = subprocess.Popen(  # noqa: S603 - our own modules
                 [sys.executable, "-m", module, *words],
                 # a simulator ends when this pipe closes, even if the demo is killed
                 stdin=subprocess.PIPE,
-                stdout=None if name == "display" else log,
+                stdout=None if on_terminal else log,
                 stderr=log,
-                start_new_session=own_group,
+                start_new_session=not on_terminal,
             )
         self._programs[name] = program
         return program

@@ -31,11 +31,11 @@ class DemoTable(msgspec.Struct, frozen=True, kw_only=True):
     """One table of the demo and its device.
 
     ``kind`` and ``simulator``: arguments of the simulator; ``faults``: the device's faults, each
-    with its time in seconds of the model, after three good rounds; ``quick``: speed-up of the
-    rounds before the display opens (1: no such rounds); ``slips``: the croupier misreads a card in
-    every round whose number is a multiple of this (0: never); ``more``: the rest of the device's
-    and the table's configuration, in which :func:`places` fills in ``{late}``, ``{stale}``,
-    ``{dealt}`` and ``{jackpot}``; ``role``: the role of the person who decides at this table.
+    with its time in seconds of the model, after three good rounds; ``slips``: the croupier misreads
+    a card in every round whose number is a multiple of this (0: never); ``more``: the rest of the
+    device's and the table's configuration, in which :func:`places` fills in ``{late}``,
+    ``{stale}``, ``{dealt}`` and ``{jackpot}``; ``role``: the role of the person who decides at this
+    table.
 
     ``slots``: the device id of its coin slots, None if the decree has no jackpot; ``slots_more``:
     the rest of their configuration. ``stacked``: the prepared deck that wins the jackpot. ``seed``:
@@ -51,7 +51,6 @@ class DemoTable(msgspec.Struct, frozen=True, kw_only=True):
     baud: int = 115200
     simulator: tuple[str, ...] = ()
     faults: tuple[str, ...] = ()
-    quick: float = 80.0
     slips: int = 0
     role: Role = "table_head"
     slots: str | None = None
@@ -139,7 +138,6 @@ POKER = DemoTable(
     driver="shuffler-board",
     simulator=("--boxes", str(BOXES), "--packet", "5"),
     faults=("240:jam", "460:count_wrong", "700:door_open", "1000:set_wrong"),
-    quick=1.0,  # its croupier deals by hand
     slips=5,
     more=_BOARD
     + """

@@ -78,8 +78,6 @@ class TableState:
         self._shown: dict[str, Any] = {}
         self._latest_events: dict[str, dict[str, Any]] = {}
         self._seed = seed
-        self.quick = 1.0
-        """The present speed-up of the table."""
         self._number = ""
         self._answer: asyncio.Future[dict[str, Any]] | None = None
 
@@ -127,11 +125,6 @@ class TableState:
     def round(self) -> int:
         """Number of finished rounds of its session."""
         return int(self._shown.get("round", 0)) - 1
-
-    @property
-    def falling(self) -> bool:
-        """True if bets are closed and the result is due."""
-        return self._shown.get("phase") == "bets_closed"
 
     @property
     def irregular(self) -> int:
@@ -230,7 +223,7 @@ class TableHead:
             else:
                 if table.plays:
                     delay = COMMAND_SECONDS.get(command[0], DECISION_SECONDS)
-                    await clock.sleep(delay / self._speed / table.quick)
+                    await clock.sleep(delay / self._speed)
                     await self._leave_to_visitor(table, command)
                 if await table.next_command() != command:
                     continue

@@ -173,9 +173,7 @@ class Publisher:
         return self.outbox.position
 
     def health(self) -> BrokerConnection:
-        """Return the part of the retained ``health`` about the connection; :attr:`outbox` has its
-        own.
-        """
+        """Return the part of the retained ``health`` about the connection."""
         return self._health
 
     def wake(self, table: str | None = None) -> None:

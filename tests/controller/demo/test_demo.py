@@ -14,6 +14,7 @@ import sys
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,7 @@ from common.contract.times import format_utc
 from controller.cli import demo as program
 from controller.demo.floor import DemoFloor
 from controller.demo.places import FLOOR_TABLES
+from controller.journal.reader import JournalReader
 from tests.support.programs import running
 from tests.support.terminal import Terminal
 from tests.support.waiting import TIMEOUT_SECONDS, until
@@ -305,16 +307,16 @@ def test_sigterm_and_sighup_end_it(
 async def test_errors_while_terminating_are_no_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def part(*_: object) -> int:
+    async def part(*_: object, unseen: bool) -> None:
+        assert not unseen
         os.kill(os.getpid(), signal.SIGTERM)
         try:
             await asyncio.sleep(LONG_TIMEOUT_SECONDS)
         except asyncio.CancelledError:
             raise ExceptionGroup("parting", [OSError("the broker is gone")]) from None
-        return 1
 
     monkeypatch.setattr(program, "_open_and_watch", part)
-    assert await program._play(DemoFloor(tmp_path), Namespace()) == 0
+    assert not await program._play(DemoFloor(tmp_path), Namespace())
 
 
 def test_the_error_of_a_program_that_cannot_start_is_shown() -> None:
@@ -392,3 +394,7 @@ def test_a_history_is_played_before_the_picture(tmp_path: Path) -> None:
     assert (last["table"], last["type"]) == ("ruleta-1", "round.result")
     assert last["round"] > 3
     assert last["simulated"]
+    with closing(JournalReader(tmp_path / "journal.sqlite3")) as reader:
+        entries = [entry for entry in reader.events_after(0, 10_000) if entry.table == "ruleta-1"]
+    before = [json.loads(entry.body) for entry in entries if entry.boot != last["boot"]]
+    assert len([event for event in before if event["type"] == "round.result"]) >= 3
