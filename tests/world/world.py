@@ -67,6 +67,10 @@ TICK_SECONDS = 1.0
 MEMORY = "/dev/shm" if Path("/dev/shm").is_dir() else None
 """Where the few files of a world are, if the machine has it: a file system in memory."""
 BROKER = "broker.world", 1883
+MOTION_SHARE = 0.25
+"""Share of the worlds whose broker permits the topic ``motion``: its messages, of which nothing
+follows, are nine in ten of a world's.
+"""
 KNOWN_ENTRIES = 50_000
 """Entries of journals whose hash is not computed again."""
 
@@ -100,7 +104,10 @@ class World:
         self.calm = Calm()
         self.commands = 0
         self.loop.set_exception_handler(self._on_error)
-        self.broker = _ObservedBroker(self._on_published, self._on_sent, self._on_refused)
+        permits_motion = Random(f"motion {seed}").random() < MOTION_SHARE
+        self.broker = _ObservedBroker(
+            self._on_published, self._on_sent, self._on_refused, permits_motion=permits_motion
+        )
         self.sockets = Sockets(Wires(self.broker), self.loop, self.loop.pair)
         self.wheels = {
             f"r{number}": Wheel(self.loop, f"r{number}", self.random.getrandbits(32), pace)
@@ -311,8 +318,15 @@ class _ObservedBroker(Broker):
         on_published: Callable[[str, Publish], None],
         on_sent: Callable[[Publish], None],
         on_refused: Callable[[Publish], None],
+        *,
+        permits_motion: bool,
     ) -> None:
-        super().__init__(faults=ActiveFaults())
+        super().__init__(
+            faults=ActiveFaults(),
+            access=lambda _client, _user, _action, topic: (
+                permits_motion or not topic.endswith("/motion")
+            ),
+        )
         self._on_daemon, self._on_other = on_published, on_sent
         self._on_refused = on_refused
 

@@ -135,6 +135,8 @@ class ActiveFaults:
 
     def of_topic(self, kind: type[_OfTopics], topic: str) -> list[_OfTopics]:
         """The active faults of this kind that concern a topic."""
+        if not self.active:  # as most of the time
+            return []
         return [
             each for each in self.active if isinstance(each, kind) and matches(each.topics, topic)
         ]
@@ -156,4 +158,6 @@ class ActiveFaults:
 
     def cut_off(self, names: Set[str]) -> bool:
         """Whether a client is in a partition without the broker."""
-        return any(isinstance(each, Partition) and each.clients & names for each in self.active)
+        return bool(self.active) and any(
+            isinstance(each, Partition) and each.clients & names for each in self.active
+        )

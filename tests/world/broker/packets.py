@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from enum import IntEnum
+from functools import lru_cache
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -81,6 +82,8 @@ Value: TypeAlias = int | str | bytes | Pairs
 Properties: TypeAlias = Mapping[str, Value]
 """Properties by name (see ``PROPERTIES``); empty in MQTT 3.1.1."""
 NONE: Properties = MappingProxyType({})
+REMEMBERED_FIELDS = 4096
+"""Texts and properties that are not read again: most packets have those of an earlier one."""
 
 
 class Will(msgspec.Struct, frozen=True):
@@ -235,13 +238,7 @@ class _Reader:
         return self.take(self.short())
 
     def text(self) -> str:
-        try:
-            found = self.binary().decode()
-        except UnicodeDecodeError as error:
-            raise InvalidPacketError(f"text is no UTF-8: {error}") from None
-        if _NOT_ALLOWED.search(found):
-            raise InvalidPacketError("text has characters that are not allowed")
-        return found
+        return _checked_text(self.binary())
 
     def pairs(self) -> Pairs:
         return ((self.text(), self.text()),)
@@ -250,6 +247,17 @@ class _Reader:
         if found := self.short():
             return found
         raise InvalidPacketError("packet identifier 0", Reason.PROTOCOL_ERROR)
+
+
+@lru_cache(REMEMBERED_FIELDS)
+def _checked_text(data: bytes) -> str:
+    try:
+        found = data.decode()
+    except UnicodeDecodeError as error:
+        raise InvalidPacketError(f"text is no UTF-8: {error}") from None
+    if _NOT_ALLOWED.search(found):
+        raise InvalidPacketError("text has characters that are not allowed")
+    return found
 
 
 def _byte(value: int) -> bytes:
@@ -379,7 +387,12 @@ def parse(first: int, body: bytes, version: int) -> Packet:
 def _properties(reader: _Reader, kind: Kind, version: int) -> Properties:
     if version < V5:
         return NONE
-    fields = _Reader(reader.take(reader.variable()))
+    return _read_properties(reader.take(reader.variable()), kind)
+
+
+@lru_cache(REMEMBERED_FIELDS)
+def _read_properties(data: bytes, kind: Kind) -> Properties:
+    fields = _Reader(data)
     found: dict[str, Value] = {}
     while fields:
         number = fields.variable()
@@ -396,7 +409,7 @@ def _properties(reader: _Reader, kind: Kind, version: int) -> Properties:
         elif name in found:
             raise InvalidPacketError(f"{name} twice", Reason.PROTOCOL_ERROR)
         found[name] = value
-    return found
+    return MappingProxyType(found)
 
 
 def _connect(reader: _Reader, kind: Kind, _version: int) -> Connect:
