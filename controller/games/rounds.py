@@ -4,7 +4,6 @@ lines of the history.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, Protocol, Self, TypeVar
 
 import msgspec
@@ -56,6 +55,11 @@ class GameState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     else:
         entries, current, jackpot = (), None, None
 
+    @property
+    def unresolved_rounds(self) -> tuple[int, ...]:
+        """The numbers of the rounds that have no result yet."""
+        return ()
+
 
 class Rounds(GameState, Generic[E], frozen=True, kw_only=True, omit_defaults=True):
     """A table that remembers the outcomes of its rounds."""
@@ -90,8 +94,10 @@ class Rounds(GameState, Generic[E], frozen=True, kw_only=True, omit_defaults=Tru
         return next((entry for entry in reversed(self.entries) if entry.kind == "result"), None)
 
 
-def in_place(entries: Iterable[E], entry: E) -> tuple[E, ...]:
+def in_place(entries: tuple[E, ...], entry: E) -> tuple[E, ...]:
     """These outcomes with one more, which replaces an earlier one of its round; by round."""
+    if not entries or entries[-1].round < entry.round:
+        return (*entries, entry)
     others = (other for other in entries if other.round != entry.round)
     return tuple(sorted((*others, entry), key=lambda known: known.round))
 

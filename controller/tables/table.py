@@ -73,7 +73,7 @@ from controller.tables.saved_state import (
 )
 from controller.tables.staff import staff_event
 from controller.tables.table_alerts import acknowledge, settled_by_service, unresolved_alert
-from controller.tables.topics import TableTopics
+from controller.tables.topics import UNRESOLVED_ALERT_ID, TableTopics
 
 FAULT_ALERT_ID = "table-fault"
 """Id of the alert raised when the game failed on a reading. The table gives no results until the
@@ -445,12 +445,14 @@ class Table:
         begun: GameState = self._game.begin()
         return replace(begun, session=last), [event, *cleared]
 
-    def _update_unresolved_alert(self, state: Any) -> Iterable[AnyEvent]:
+    def _update_unresolved_alert(self, state: GameState) -> Iterable[AnyEvent]:
         """Raise or clear the alert for unresolved rounds, if they may have changed."""
         entries = state.entries
         if entries is self._checked_entries:
             return ()
         self._checked_entries = entries
+        if not state.unresolved_rounds and not self._facts.alerts.get(UNRESOLVED_ALERT_ID):
+            return ()  # nearly always: the view need not be made before the result is stored
         shown = self._topics.show(state)
         return unresolved_alert(shown, self._facts.alerts, self._game.settled_by)
 
