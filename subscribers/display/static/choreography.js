@@ -11,6 +11,7 @@ const DEAL_INTERVAL_MS = 110;
 const TURN_MS = 320;
 const CORRECTION_MS = 1600;
 const CALL_MS = 700;
+const LARGE = "translateY(-4%) scale(1.1)"; // of a number, as far as its word leaves room
 const SOFT = "cubic-bezier(0.2, 0.7, 0.2, 1)";
 
 /** What happened between two pictures of a table: `{what, round}`. */
@@ -99,8 +100,8 @@ export class Choreography {
         number,
         [
           { transform: "scale(0.7)", easing: SOFT },
-          { transform: "scale(1.22)", offset: 0.2 },
-          { transform: "scale(1.22)", offset: 0.85, easing: "ease-in" },
+          { transform: LARGE, offset: 0.2 },
+          { transform: LARGE, offset: 0.85, easing: "ease-in" },
           { transform: "scale(1)" },
         ],
         { duration: SHOWN_MS + FLIGHT_MS / 2 },

@@ -8,6 +8,10 @@ const SILENCE_MS = 1000; // after which nothing is known of the wheel any more
 const BRAKE_MS = 600;
 const COAST_MS = 1200;
 const BALL_REST_MS = 3400;
+const BALL_RPM = 75; // at its launch, and in steps fewer, since no wheel reports it
+const MIN_BALL_RPM = 25;
+const BALL_SLOWS_RPM = 10;
+const BALL_SLOWS_SECONDS = 4;
 const MAX_RPM = 300;
 const PLAYED = ["bets_open", "ball_in_rim", "no_more_bets", "launched", "settling"];
 const BALL_RUNS = ["ball_in_rim", "no_more_bets", "launched", "settling"];
@@ -43,7 +47,8 @@ export class Rotor {
     if (this.held || !rpm) this.ring.rest(COAST_MS);
     else if (PLAYED.includes(phase) || this.ring.turns) this.ring.turn(rpm, sign);
     if (launched !== null && BALL_RUNS.includes(phase) && !this.held) {
-      this.ball.turn(Math.max(25, 75 - 2.5 * launched), -sign);
+      const slower = BALL_SLOWS_RPM * Math.floor(launched / BALL_SLOWS_SECONDS);
+      this.ball.turn(Math.max(MIN_BALL_RPM, BALL_RPM - slower), -sign);
     } else this.ball.stop();
     this.mark("moving", this.ring.turns);
     if (rpm || this.ball.turns) {

@@ -48,7 +48,10 @@ export class Turning {
         { duration: 60_000 / RPM, iterations: Infinity },
       );
     }
-    this.animation?.updatePlaybackRate(rpm / RPM);
+    // each change costs the browser a new layer of its compositor
+    if (this.animation && this.animation.playbackRate !== rpm / RPM) {
+      this.animation.updatePlaybackRate(rpm / RPM);
+    }
   }
 
   /** Come to rest as drawn within `ms`, always forward, and stay there for `shown` more. */
