@@ -168,8 +168,8 @@ UNPLUGGED = ("device unplugged",)
 TWIN = ("second daemon of one name",)
 DEFECTS = (
     Defect(wake_ups_are_lost, "an old state", 1),
-    Defect(right_without_a_reply, "a device is read", 1, 0.05, 4, pair=True, among=NO_STORE),
-    Defect(fence_is_forgotten, "a device is read", 1, 0.05, 4, pair=True, among=NO_STORE),
+    Defect(right_without_a_reply, "a device is read", 3, 0.05, 4, pair=True, among=NO_STORE),
+    Defect(fence_is_forgotten, "a device is read", 3, 0.05, 4, pair=True, among=NO_STORE),
     Defect(claims_are_not_looked_at, "one round, two", 1, parts=("rival",)),
     Defect(events_are_numbered_again, "published", 2),
     Defect(retained_topics_are_published_once, "nothing is retained", 2),
