@@ -123,8 +123,10 @@ class TableFacts:
     def _track_round(self, round_: int, seq: int) -> None:
         """Track the last event about a round."""
         if round_:
-            others = [each for each in self.last_events.items() if each[0] != round_]
-            self.last_events = dict([*others, (round_, seq)][-MAX_TRACKED_ROUNDS:])
+            self.last_events.pop(round_, None)  # the latest round is the last key
+            self.last_events[round_] = seq
+            if len(self.last_events) > MAX_TRACKED_ROUNDS:
+                del self.last_events[next(iter(self.last_events))]
 
     def _track_result(self, event: RoundResult | ResultCorrected) -> None:
         """Track the event that holds the result of a round."""
