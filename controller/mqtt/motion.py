@@ -30,8 +30,10 @@ from controller.mqtt.outgoing import OutgoingMessage
 from controller.mqtt.posting import MessagePoster
 from controller.mqtt.tables_api import TablesApi
 
-INTERVAL_SECONDS = 0.4
-"""Seconds between two messages of a table. Displays come to rest after a second of silence."""
+INTERVAL_SECONDS = 1.0
+"""Seconds between two messages of a table at which nothing changes. Displays come to rest when the
+next one is a second overdue.
+"""
 MIN_INTERVAL_SECONDS = 0.25
 """Minimum seconds between two messages of a table when something changes."""
 RESULT_FIRST_SECONDS = 0.05

@@ -16,8 +16,8 @@ from common.contract.times import parse_utc
 from common.readings import Direction, Phase
 from subscribers.feed.floor import Floor
 
-FRESH_SECONDS = 1.0
-"""Age at which a message says nothing any more."""
+FRESH_SECONDS = 2.0
+"""Age at which a message says nothing any more: the next one is a second overdue."""
 WAKE_INTERVAL_SECONDS = 0.2
 """Interval at which the streams are woken for what moves, however many tables there are."""
 MAX_BYTES = 1024

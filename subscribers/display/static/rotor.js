@@ -4,7 +4,7 @@
 import { isStill } from "./motion.js";
 import { Turning } from "./turning.js";
 
-const SILENCE_MS = 1000; // after which nothing is known of the wheel any more
+const SILENCE_MS = 2000; // a message comes each second: the next one is a second overdue
 const BRAKE_MS = 600;
 const COAST_MS = 1200;
 const BALL_REST_MS = 3400;
