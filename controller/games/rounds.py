@@ -57,8 +57,8 @@ class GameState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
 
     @property
     def unresolved_rounds(self) -> tuple[int, ...]:
-        """The numbers of the rounds that have no result yet."""
-        return ()
+        """The numbers of the rounds whose result a person may still give."""
+        return tuple(entry.round for entry in self.entries if entry.kind == "unresolved")
 
 
 class Rounds(GameState, Generic[E], frozen=True, kw_only=True, omit_defaults=True):
@@ -83,11 +83,6 @@ class Rounds(GameState, Generic[E], frozen=True, kw_only=True, omit_defaults=Tru
     def unresolved(self) -> list[E]:
         """The rounds whose result a person may still give."""
         return [entry for entry in self.entries if entry.kind == "unresolved"]
-
-    @property
-    def unresolved_rounds(self) -> tuple[int, ...]:
-        """The numbers of the rounds whose result a person may still give."""
-        return tuple(entry.round for entry in self.entries if entry.kind == "unresolved")
 
     def last_result(self) -> E | None:
         """The latest result that is remembered."""
