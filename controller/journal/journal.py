@@ -46,7 +46,6 @@ from controller.journal.writer import (
     Outcome,
     WriterCallbacks,
     in_thread,
-    inputs,
 )
 
 MAX_WAITING_RECORDS = 20_000
@@ -145,13 +144,13 @@ class Journal:
         """
         if self._writer.closing.is_set():
             raise JournalUnusableError(f"{self.path}: closed")
-        count = inputs(records)
+        count = sum(record.input is not None for record in records)
         if count and (why := self.refuses(count)):
             raise JournalFullError(why)
         self._loop = asyncio.get_running_loop()
         stored: asyncio.Future[int] = self._loop.create_future()
         self.waiting += count
-        self._enqueue(records, stored)
+        self._enqueue(records, stored, count)
         return stored
 
     def refuses(self, count: int) -> str | None:
@@ -161,13 +160,16 @@ class Journal:
         return f"{self.waiting} records wait for {self.path}: {self.failed}"
 
     def _enqueue(
-        self, records: tuple[Record, ...] = (), stored: asyncio.Future[int] | None = None
+        self,
+        records: tuple[Record, ...] = (),
+        stored: asyncio.Future[int] | None = None,
+        inputs: int = 0,
     ) -> None:
         if self._moves_due is not None:
             self._moves_due.cancel()
             self._moves_due = None
         moves, self._moves = self._moves, {}
-        self._writer.put(Batch(records, stored, moves))
+        self._writer.put(Batch(records, stored, moves, inputs))
 
     def move_cursor(self, position: int, name: str = PUBLISHER_CURSOR) -> None:
         """Store the position of the reader ``name``, with the next commit or a short delay."""

@@ -52,6 +52,8 @@ class Batch(msgspec.Struct, frozen=True):
     records: tuple[Record, ...]
     stored: asyncio.Future[int] | None
     moves: dict[str, int]
+    inputs: int = 0
+    """How many of the records are inputs."""
 
 
 class EntryRemoval(msgspec.Struct, frozen=True):
@@ -257,8 +259,9 @@ class JournalWriter:
                 (batch.stored, ends[last - 1] if batch.records else self._store.head.position)
                 for batch, last in zip(batches, last_records, strict=True)
             ]
+            inputs = sum(batch.inputs for batch in batches)
             self._call_in_loop(
-                self._callbacks.complete, outcomes, inputs(records), self._store.head, published
+                self._callbacks.complete, outcomes, inputs, self._store.head, published
             )
         self._report_failure(None)
         self._logged = self._store.log_size()
@@ -268,8 +271,8 @@ class JournalWriter:
         self._failed = None
         reason = JournalUnusableError(f"closed before it was stored: {failed.error}")
         outcomes: list[Outcome] = [(batch.stored, reason) for batch in failed.batches]
-        records = [record for batch in failed.batches for record in batch.records]
-        self._call_in_loop(self._callbacks.complete, outcomes, inputs(records), None, ())
+        inputs = sum(batch.inputs for batch in failed.batches)
+        self._call_in_loop(self._callbacks.complete, outcomes, inputs, None, ())
 
     def _examine(self, suspected: DamageCheck) -> None:
         try:
@@ -306,8 +309,3 @@ def in_thread(writer: JournalWriter) -> ThreadFuture[None]:
 
     Thread(target=run, name="journal", daemon=True).start()
     return ended
-
-
-def inputs(records: Sequence[Record]) -> int:
-    """Return the number of inputs among the records."""
-    return sum(record.input is not None for record in records)
