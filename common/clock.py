@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from common.mono import MONO_WRAP
+
 _STARTED_NS = time.monotonic_ns()
 
 
@@ -85,6 +87,16 @@ def boottime_ns() -> int:
 def uptime_ns() -> int:
     """Return the nanoseconds of :func:`monotonic` since this program started."""
     return _source.uptime_ns()
+
+
+def mono_ns() -> int:
+    """Return the present ``mono_ns``: nanoseconds since this program started, modulo 2^53."""
+    return uptime_ns() % MONO_WRAP
+
+
+def mono_age_ns(moment: int) -> int:
+    """Return the nanoseconds since ``moment``, a ``mono_ns`` of this program."""
+    return (uptime_ns() - moment) % MONO_WRAP
 
 
 def thread_time() -> float:

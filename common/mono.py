@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from common.readings import MAX_EXACT_INTEGER
-
-MONO_WRAP = MAX_EXACT_INTEGER + 1
-"""The modulus. Most JSON readers store numbers as doubles, in which a larger one would lose digits.
-A count from the start of the machine reached it after 104 days.
+MONO_WRAP = 2**53
+"""The modulus: most JSON readers store numbers as doubles, in which a larger one would lose digits
+(:data:`common.readings.MAX_EXACT_INTEGER`). A count from the start of the machine reached it after
+104 days.
 """
 
 

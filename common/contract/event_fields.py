@@ -14,7 +14,7 @@ Announcement = dict[str, str]
 
 
 MonoNs = Annotated[int, msgspec.Meta(ge=0, extra_json_schema={"maximum": MAX_EXACT_INTEGER})]
-"""A time of :mod:`controller.journal.mono`. Not bounded when read: journals of older releases count
+"""A time of :func:`common.clock.mono_ns`. Not bounded when read: journals of older releases count
 from the start of the machine.
 """
 

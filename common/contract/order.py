@@ -7,8 +7,8 @@ from typing import Protocol
 import msgspec
 
 from common.contract.event_fields import MonoNs
-from common.contract.mono import MONO_WRAP, elapsed_ns
 from common.contract.times import parse_utc
+from common.mono import MONO_WRAP, elapsed_ns
 
 
 class Stamped(Protocol):

@@ -18,7 +18,6 @@ from common import clock
 from common.chain.schema import JournalUnusableError, Record, rows
 from common.contract.times import format_utc
 from controller.journal.file import open_checked
-from controller.journal.mono import now_ns
 from controller.journal.reader import JournalReader, genesis_of
 from controller.journal.setup import RestoredBackup, restored_boot, table_start
 
@@ -36,7 +35,7 @@ def create_restored(path: Path, copy: Path, restored: RestoredBackup) -> None:
         raise JournalUnusableError(
             f"{copy}: no daemon has ever used this journal; there is nothing to restore"
         )
-    now, mono_ns = format_utc(clock.wall()), now_ns()
+    now, mono_ns = format_utc(clock.wall()), clock.mono_ns()
 
     def record(table: str, kind: str, body: bytes, saved: bytes | None = None) -> Record:
         return Record(

@@ -42,7 +42,6 @@ from controller.journal.file import (
     open_checked,
     open_or_replace,
 )
-from controller.journal.mono import now_ns
 from controller.journal.reader import JournalReader, genesis_of
 from controller.journal.salvage import Salvaged, all_lost, salvage
 from controller.journal.setup import continued, table_start
@@ -374,7 +373,7 @@ def _saved(records: list[Record], ends: list[int]) -> list[tuple[str, bytes, int
 
 def _opening(boot: Record | None, states: dict[str, Record]) -> list[Record]:
     """Return the first records of a file that replaces another."""
-    now, mono_ns = format_utc(clock.wall()), now_ns()
+    now, mono_ns = format_utc(clock.wall()), clock.mono_ns()
     replace = msgspec.structs.replace
     opening = (
         []

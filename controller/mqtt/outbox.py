@@ -21,7 +21,6 @@ from common.contract.node import BrokerConnection, OutboxHealth
 from common.contract.notation import mark_historical
 from common.log import structlog
 from controller.journal.journal import PUBLISHER_CURSOR, Journal
-from controller.journal.mono import age_ns
 from controller.mqtt.connection import PublisherConnection
 from controller.mqtt.direct_events import DirectEvents
 from controller.mqtt.outgoing import OutgoingMessage
@@ -109,7 +108,7 @@ class EventOutbox:
 
     def _age_seconds(self, event: Entry) -> float:
         if event.boot == self._api.boot:
-            return age_ns(event.mono_ns) / 1e9
+            return clock.mono_age_ns(event.mono_ns) / 1e9
         # mono_ns starts again with each run
         return clock.wall() - datetime.fromisoformat(event.time).timestamp()
 
@@ -273,7 +272,7 @@ class EventOutbox:
         sent.acknowledged = True
         self._last_acknowledged = clock.monotonic()
         if sent.position > self._historical:
-            self._stages.acknowledged.add(age_ns(sent.mono_ns))
+            self._stages.acknowledged.add(clock.mono_age_ns(sent.mono_ns))
         self._health.published += refusal is None
         self.advance()
         self._wake()

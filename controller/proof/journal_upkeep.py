@@ -25,7 +25,6 @@ from common.log import structlog
 from controller.configuration.settings import Configuration
 from controller.journal.file import is_fully_checked
 from controller.journal.journal import Journal
-from controller.journal.mono import now_ns
 from controller.journal.read_back import ReadBack
 from controller.journal.setup import PeopleSetup, RemovedDay, Tenure, boot
 from controller.proof.checkpoint_signer import CheckpointSigner
@@ -380,7 +379,7 @@ class JournalUpkeep:
             boot=self._run,
             seq=0,
             time=now,
-            mono_ns=now_ns(),
+            mono_ns=clock.mono_ns(),
             before=(("boot", body),),
         )
         return self._journal.append(record)

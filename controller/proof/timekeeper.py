@@ -13,8 +13,8 @@ from datetime import datetime
 import msgspec
 
 from common.chain.schema import Entry
-from common.contract.mono import elapsed_ns
 from common.contract.times import format_utc
+from common.mono import elapsed_ns
 from controller.journal.setup import Boot, ClockState
 from controller.proof.belief import Belief, BelievedTime, update_belief
 from controller.proof.clocks import read_clocks

@@ -26,8 +26,7 @@ from controller.service.certificates import CertificateWatch
 from controller.service.health import HealthReporter
 from controller.service.metric_families import EVENT_BY_METRIC, FAMILIES, WAITING_METRICS
 from controller.tables.runner import TableRunner
-from controller.tables.stages import Stages
-from controller.tables.tally import EventCounters
+from controller.tables.stages import EventCounters, Stages
 
 
 def waiting_page(

@@ -23,17 +23,15 @@ from common.contract.times import format_utc
 from common.log import structlog
 from common.readings import AnyReading, Reading
 from controller.journal.journal import Journal
-from controller.journal.mono import age_ns, now_ns
 from controller.journal.setup import HandOver, StartReason, table_start
 from controller.tables.after_restore import restore_reading, unreported
 from controller.tables.byte_trace import ByteCounts, ByteTrace
 from controller.tables.device_links import OUTAGE_REASON, RESTART_REASON
 from controller.tables.saved_state import Snapshot
 from controller.tables.sealing import TableSealer
-from controller.tables.stages import Stages
+from controller.tables.stages import EventCounters, Stages
 from controller.tables.stored_events import StoredEvents
 from controller.tables.table import Table
-from controller.tables.tally import EventCounters
 from devices.calls import AnyCall
 
 STORE_TIMEOUT_SECONDS = 5.0
@@ -54,7 +52,7 @@ class ReadTime(NamedTuple):
     @classmethod
     def now(cls) -> ReadTime:
         """Return the present moment."""
-        return cls(clock.wall(), now_ns())
+        return cls(clock.wall(), clock.mono_ns())
 
 
 class _InputBatch(msgspec.Struct):
@@ -321,7 +319,9 @@ class TableRunner:
         if not records or self._stopped:
             return None
         try:
-            saved = self._sealer.lock(msgspec.json.encode(batch.snapshot))
+            saved = msgspec.json.encode(batch.snapshot)
+            if self._cipher is not None:
+                saved = self._cipher.lock(saved)
             records[-1] = msgspec.structs.replace(records[-1], saved=saved)
             stored = self._journal.append(*records)
         except (JournalFullError, JournalUnusableError) as error:
@@ -336,9 +336,9 @@ class TableRunner:
             self._rebuild()
             raise
         self._pending_since.append(clock.monotonic())
-        mono_ns = records[-1].mono_ns if batch.events else None
-        if mono_ns is not None:
-            self._stages.decided.add(age_ns(mono_ns))
+        mono_ns = records[-1].mono_ns
+        if batch.events:
+            self._stages.decided.add(clock.mono_age_ns(mono_ns))
         self._last_append = stored
         stored.add_done_callback(partial(self._on_stored, mono_ns, batch.events))
         return stored
@@ -348,15 +348,14 @@ class TableRunner:
         self._behind = True
         self._log.error("readings are being lost", reason=why)
 
-    def _on_stored(
-        self, mono_ns: int | None, events: list[AnyEvent], stored: asyncio.Future[int]
-    ) -> None:
+    def _on_stored(self, mono_ns: int, events: list[AnyEvent], stored: asyncio.Future[int]) -> None:
         self._pending_since.popleft()
         if stored.cancelled() or stored.exception() is not None:
             return
-        self.counters.count(events)
-        if mono_ns is not None:
-            self._stages.committed.add(age_ns(mono_ns))
+        if events:
+            age_ns = clock.mono_age_ns(mono_ns)
+            self.counters.count(events)
+            self._stages.committed.add(age_ns)
         if self._pending_since:
             self._changed()
         else:
@@ -420,7 +419,7 @@ class TableRunner:
             boot=table.boot,
             seq=table.seq,
             time=now,
-            mono_ns=now_ns(),
+            mono_ns=clock.mono_ns(),
             before=((kind, self._sealer.seal(table, kind, table.seq, now, body)),),
         )
         try:

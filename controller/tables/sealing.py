@@ -31,7 +31,3 @@ class TableSealer:
         return self._cipher.seal(
             Opened(table.id, table.boot, seq, now, kind, msgspec.Raw(body)), reading
         )
-
-    def lock(self, saved: bytes) -> bytes:
-        """Return a saved state, locked with this daemon's key where cards are face down."""
-        return saved if self._cipher is None else self._cipher.lock(saved)

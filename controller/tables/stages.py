@@ -1,11 +1,13 @@
-"""Processing times of inputs: from reading the bytes to the decision, to the commit in the journal,
-and to the broker's acknowledgement.
+"""Measures of stored inputs: their processing times, from reading the bytes to the decision, to the
+commit in the journal, and to the broker's acknowledgement; and counts of their events.
 """
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
+from collections.abc import Iterable
 
+from common.contract.events import AnyEvent, Irregularity
 from common.contract.node import StagesHealth, StageTimes
 from common.metrics.family import Histogram
 
@@ -53,6 +55,22 @@ class Stages:
             committed=self.committed.times(),
             acknowledged=self.acknowledged.times(),
         )
+
+
+class EventCounters:
+    """Counts of the events of one table since the daemon started."""
+
+    def __init__(self) -> None:
+        self.events: Counter[type[AnyEvent]] = Counter()
+        self.irregularities: Counter[str] = Counter()
+        """By the irregularity's ``what``."""
+
+    def count(self, events: Iterable[AnyEvent]) -> None:
+        """Count stored events."""
+        for event in events:
+            self.events[type(event)] += 1
+            if isinstance(event, Irregularity):
+                self.irregularities[event.what] += 1
 
 
 def _milliseconds(nanoseconds: int) -> float:

@@ -18,7 +18,7 @@ from common.cammegh_ss2_frames import (
     Status,
     read_status,
 )
-from common.contract.mono import elapsed_ns
+from common.mono import elapsed_ns
 from common.readings import Number, unescape
 from subscribers.statistics.shoes import DealtShoe
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 
-from common.contract.mono import MONO_WRAP
+from common.mono import MONO_WRAP
 from tests.chaos.month import PARTS
 from tests.chaos.test_memory import GROWTH, PASSING
 from tests.support.chaos.floor import Floor

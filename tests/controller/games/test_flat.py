@@ -6,8 +6,8 @@ from tests.support.games import flatness
 
 MAX_METHODS = 25
 MAX_JUMPS_OF_A_CARD = 25
-MAX_JUMPS = {"a signed session.open": 104, "a result": 64}
-"""Somewhat above what they are, 99 and 59: lower a bound when a way becomes shorter."""
+MAX_JUMPS = {"a signed session.open": 90, "a result": 43}
+"""What they are: lower a bound when a way becomes shorter."""
 
 
 def test_no_game_calls_a_parent() -> None:

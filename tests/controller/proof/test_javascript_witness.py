@@ -10,10 +10,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from common import clock
-from common.contract import mono as differences
+from common import clock, mono
 from common.readings import MAX_EXACT_INTEGER
-from controller.journal import mono
 from controller.proof.audit import audit
 from controller.proof.outcome import ProofOutcome
 from tests.controller.proof.test_verify import archive, witnessed
@@ -44,7 +42,7 @@ def as_before(monkeypatch: pytest.MonkeyPatch) -> None:
     """Count as releases without a limit did."""
     uptime_ns = clock.uptime_ns
     monkeypatch.setattr(clock, "uptime_ns", lambda: UPTIME_NANOSECONDS + uptime_ns())
-    for module in (mono, differences):
+    for module in (clock, mono):
         monkeypatch.setattr(module, "MONO_WRAP", 2**64)
 
 
