@@ -155,13 +155,14 @@ def read_order(
             f"the body is not a JSON object: {problem}", Sender()
         ) from None
     client = fields.pop("client", None)
-    if is_nested_deeper(fields.get("id"), MAX_ID_LEVELS):
+    command_id = fields.pop("id", None)
+    if command_id is not None and is_nested_deeper(command_id, MAX_ID_LEVELS):
         raise UnreadableCommandError(f"id: nested more than {MAX_ID_LEVELS} levels deep", Sender())
-    if len(msgspec.json.encode(fields.get("id"))) > MAX_ID_BYTES:
+    if len(msgspec.json.encode(command_id)) > MAX_ID_BYTES:
         raise UnreadableCommandError(f"id: longer than {MAX_ID_BYTES} bytes", Sender())
     sender = Sender(
         client if isinstance(client, str) and _CLIENT.fullmatch(client) else None,
-        fields.pop("id", None),
+        command_id,
     )
     if client is not None and sender.client is None:
         raise UnreadableCommandError(

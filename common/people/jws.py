@@ -18,10 +18,13 @@ def sign(key: bytes, payload: bytes) -> str:
     return _JWS.encode(payload, secret, "EdDSA", headers={"kid": kid})
 
 
-def is_signed(token: bytes, key: bytes) -> bool:
-    """Return True if the token is signed with the secret key of this public key (32 bytes)."""
+def is_signed(token: bytes, x: str) -> bool:
+    """Return True if the token is signed with the secret key of this public key, the ``x`` of its
+    JWK.
+    """
+    key = Ed25519PublicKey.from_public_bytes(jwt.utils.base64url_decode(x))
     try:
-        _JWS.decode_complete(token, Ed25519PublicKey.from_public_bytes(key), ["EdDSA"])
+        _JWS.decode_complete(token, key, ["EdDSA"])
     except jwt.PyJWTError:
         return False
     return True

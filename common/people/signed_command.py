@@ -126,7 +126,7 @@ def verify(
     if header.kid not in people.owners:
         raise RejectedError("key_unknown", kid=header.kid)
     person, key = people.owners[header.kid]
-    if not jws.is_signed(token, key.raw):
+    if not jws.is_signed(token, key.x):
         raise RejectedError("signature_wrong", kid=header.kid)
     if claims.iss != person.id:
         raise RejectedError("signer_other", by=claims.iss, kid=header.kid)
