@@ -40,18 +40,13 @@ None.
 """
 
 
-def always(turn: Any) -> bool:  # noqa: ARG001 - any table
-    """Some command passes at any time."""
-    return True
-
-
 class FieldCheck(NamedTuple):
     """A check of a command's fields against the table."""
 
     check: Callable[[Any, Any], object]
     """Raises ``RejectedError``."""
-    possible: Callable[[Any], bool] = always
-    """Whether some command passes now, whatever this one's fields."""
+    possible: Callable[[Any], bool] | None = None
+    """Whether some command passes now, whatever this one's fields; None: at any time."""
 
 
 def unchecked(turn: Any, command: Any) -> None:
@@ -113,9 +108,10 @@ def accepted(rows: Iterable[tuple[Row, str]], turn: Any) -> tuple[str, ...]:
     for row, name in rows:
         for guard in row.guards:
             if guard not in passes:
-                passes[guard] = (
-                    guard.possible(turn) if isinstance(guard, FieldCheck) else guard(turn) is None
-                )
+                if isinstance(guard, FieldCheck):
+                    passes[guard] = guard.possible is None or guard.possible(turn)
+                else:
+                    passes[guard] = guard(turn) is None
             if not passes[guard]:
                 break
         else:
@@ -197,9 +193,14 @@ def last_rounds_unannounced(turn: Any) -> Refused | None:
     return Refused("last_rounds_already_announced") if turn.state.last is not None else None
 
 
+def has_unresolved(turn: Any) -> bool:
+    """A round is unresolved."""
+    return any(entry.kind == "unresolved" for entry in turn.state.entries)
+
+
 def to_void(turn: Any) -> bool:
     """A round is in progress or unresolved."""
-    return turn.state.current is not None or bool(turn.state.unresolved())
+    return turn.state.current is not None or has_unresolved(turn)
 
 
 def voidable(turn: Any) -> bool:

@@ -157,9 +157,9 @@ class Kind(NamedTuple):
     """
     hears: Callable[[Any, Any], bool] | None = None
     """Whether the turn, the first argument, handles this reading at all; None: any reading."""
-    decider_kind: Callable[[Any, Any], str] = lambda *_: ""
+    decider_kind: Callable[[Any, Any], str] | None = None
     """The kind of a command to the turn, besides the reason to void a round, that a decree may
-    reserve for certain roles; empty if it has none.
+    reserve for certain roles; empty if it has none. None: no command has one.
     """
 
 
@@ -241,8 +241,10 @@ class Machine(Generic[B, S, T, M]):
             return
         if isinstance(command, RoundVoid):
             kind: str = command.reason
-        else:
+        elif self.kind.decider_kind is not None:
             kind = self.kind.decider_kind(turn, command)
+        else:
+            return
         if kind and (cell := self.deciders.get(f"{tag_of(type(command))} {kind}")):
             allow_role(command.role, cell.roles)
 

@@ -17,6 +17,7 @@ from controller.games.dealt.state import DealtEntry
 from controller.games.guards import (
     DEALING,
     Refused,
+    has_unresolved,
     require,
 )
 from controller.games.poker.correction import (
@@ -190,7 +191,7 @@ def round_to_confirm(turn: Turn, command: RoundConfirm) -> DealtEntry | BankedDe
 def unconfirmed(turn: Turn) -> bool:
     """A round is unresolved, or suspended by a doubt that a person may overrule."""
     dealing = all(guard(turn) is None for guard in DEALING)
-    return bool(turn.state.unresolved()) or (dealing and turn.state.doubt in CONTINUABLE_STOPS)
+    return has_unresolved(turn) or (dealing and turn.state.doubt in CONTINUABLE_STOPS)
 
 
 def result(turn: Turn, command: ResultCorrect) -> DealtEntry:

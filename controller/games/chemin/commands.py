@@ -22,7 +22,7 @@ from controller.games.chemin.state import BANK_EARLY, CheminCoup
 from controller.games.dealt.guards import between_rounds
 from controller.games.dealt.phases import Phase
 from controller.games.dealt.state import DealtEntry
-from controller.games.guards import Refused, bets_closed, has_round, require
+from controller.games.guards import Refused, bets_closed, has_round, has_unresolved, require
 from controller.games.session import confirmer, sent, undecided, void_law
 
 # Sessions and shoes
@@ -184,7 +184,7 @@ def round_to_confirm(turn: CheminTurn, command: RoundConfirm) -> CheminCoup | De
 
 def unconfirmed(turn: CheminTurn) -> bool:
     """A round is unresolved, or waits for a person."""
-    return bool(turn.state.unresolved()) or "round.confirm" in turn.asks()
+    return has_unresolved(turn) or "round.confirm" in turn.asks()
 
 
 def is_final(turn: CheminTurn) -> Refused:

@@ -32,7 +32,7 @@ from controller.games.circle.state import CircleRound
 from controller.games.circle.streets import needed, pack
 from controller.games.circle.turn import CircleTurn
 from controller.games.dealt.state import DealtEntry
-from controller.games.guards import Refused
+from controller.games.guards import Refused, has_unresolved
 from controller.games.poker.readings import counted
 from controller.games.session import confirmer, round_to_void, undecided, void_law
 
@@ -286,4 +286,4 @@ def round_to_confirm(turn: CircleTurn, command: RoundConfirm) -> CircleRound | D
 def unconfirmed(turn: CircleTurn) -> bool:
     """A round is unresolved, or its hands are shown."""
     hand = turn.state.current
-    return bool(turn.state.unresolved()) or (hand is not None and hand.showdown)
+    return has_unresolved(turn) or (hand is not None and hand.showdown)

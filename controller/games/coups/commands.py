@@ -41,6 +41,7 @@ from controller.games.guards import (
     Row,
     Rows,
     has_result,
+    has_unresolved,
     is_closed,
     is_open,
     lawful_minimum,
@@ -226,7 +227,7 @@ def round_to_confirm(turn: Turn, command: RoundConfirm) -> DealtRound | DealtEnt
 def unconfirmed(turn: Turn) -> bool:
     """A round is unresolved, or a silence may hide a card of the one in progress."""
     coup = turn.state.current
-    return bool(turn.state.unresolved()) or (
+    return has_unresolved(turn) or (
         coup is not None and turn.coup.confirmation_refusal(turn, coup) is None
     )
 

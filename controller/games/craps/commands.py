@@ -21,7 +21,7 @@ from controller.games.craps.bets import Dice, sevens_out
 from controller.games.craps.readings import land
 from controller.games.craps.state import CrapsEntry, CrapsRound
 from controller.games.craps.turn import DECISIONS, CrapsTurn, are_dice
-from controller.games.guards import Refused
+from controller.games.guards import Refused, has_unresolved
 from controller.games.session import confirmer, named, result_to_correct, sent
 
 # Sessions
@@ -293,7 +293,7 @@ def round_to_confirm(turn: CrapsTurn, command: RoundConfirm) -> CrapsRound | Cra
 def unconfirmed(turn: CrapsTurn) -> bool:
     """A throw waits for a person, or is unresolved."""
     current = turn.state.current
-    return bool(turn.state.unresolved()) or (current is not None and bool(current.asks))
+    return has_unresolved(turn) or (current is not None and bool(current.asks))
 
 
 def result(turn: CrapsTurn, command: ResultCorrect) -> CrapsEntry:

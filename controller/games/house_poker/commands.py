@@ -43,6 +43,7 @@ from controller.games.guards import (
     above_zero,
     has_result,
     has_round,
+    has_unresolved,
     is_closed,
     is_open,
     rounds_left,
@@ -358,7 +359,7 @@ def round_to_confirm(turn: HousePokerTurn, command: RoundConfirm) -> HousePokerR
 def unconfirmed(turn: HousePokerTurn) -> bool:
     """The round in progress is over, or one is unresolved."""
     over = turn.state.current is not None and _is_over(turn)
-    return over or bool(turn.state.unresolved())
+    return over or has_unresolved(turn)
 
 
 def _is_over(turn: HousePokerTurn) -> bool:

@@ -31,6 +31,7 @@ from controller.games.guards import (
     bets_open,
     between_rounds,
     has_result,
+    has_unresolved,
     is_closed,
     is_open,
     lawful_minimum,
@@ -51,7 +52,7 @@ def open_session(turn: WheelTurn, command: SessionOpen) -> None:
     does not count.
     """
     state = turn.state
-    inherited = state.tally().inherited()
+    tally = state.tally()
     turn.course.forget(turn)
     turn.open_session(command)
     turn.change(
@@ -60,7 +61,7 @@ def open_session(turn: WheelTurn, command: SessionOpen) -> None:
         relaunch=False,
         countdowns=(),
         foreign=(),
-        before=inherited,
+        before=type(tally)(tally.number),  # where the ball is; counts start again
     )
     turn.clear_alert("movement_after_close")
     turn.clear_alert(WRONG_DEVICE)
@@ -291,7 +292,7 @@ def round_to_confirm(turn: WheelTurn, command: RoundConfirm) -> WheelRound | Whe
 def unconfirmed(turn: WheelTurn) -> bool:
     """A round waits for a person, or is unresolved."""
     current = turn.state.current
-    return (current is not None and bool(current.asks)) or bool(turn.state.unresolved())
+    return (current is not None and bool(current.asks)) or has_unresolved(turn)
 
 
 def result(turn: WheelTurn, command: ResultCorrect) -> WheelEntry:

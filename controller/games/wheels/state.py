@@ -92,10 +92,6 @@ class WheelTally(msgspec.Struct, frozen=True):
         """Add a round. Void and unresolved rounds change nothing."""
         return self if entry.number is None else msgspec.structs.replace(self, number=entry.number)
 
-    def inherited(self) -> Self:
-        """The state that the next session inherits: where the ball is."""
-        return type(self)(self.number)
-
 
 T = TypeVar("T", bound=WheelTally)
 
