@@ -44,6 +44,11 @@ class Count(GameState, frozen=True, kw_only=True):
     gaps: int = 0
     waits: bool = False
 
+    @property
+    def unresolved_rounds(self) -> tuple[int, ...]:
+        """Every round has a number."""
+        return ()
+
 
 class CountShown(Shown, frozen=True, kw_only=True, tag="count"):
     gaps: int
