@@ -28,17 +28,16 @@ class GarbageSummary:
     """
 
     def __init__(self) -> None:
+        self.due: float | None = None
+        """Time at which held garbage must be reported, or None."""
         self._held: LinkGarbage | None = None
         self._reported = 0  # reports of garbage since the last calm
         self._latest = float("-inf")  # when garbage was last reported
 
-    @property
-    def due(self) -> float | None:
-        """Time at which held garbage must be reported, or None."""
-        return None if self._held is None else self._latest + self._pause()
-
     def pass_on(self, readings: list[AnyReading], now: float) -> list[AnyReading]:
         """Return the readings to release now."""
+        if not readings and not self._reported and self._held is None:
+            return readings  # as for nearly every frame
         released: list[AnyReading] = []
         if self._held is None and now - self._latest >= MAX_INTERVAL_SECONDS:
             self._reported, self._latest = 0, float("-inf")  # as if there had been none
@@ -46,7 +45,7 @@ class GarbageSummary:
             if not isinstance(reading, LinkGarbage):
                 released += [*self.release(now), reading]
             elif self._held is None:
-                self._held = reading
+                self._held, self.due = reading, self._latest + self._pause()
             else:
                 self._held = replace(self._held, bytes=self._held.bytes + reading.bytes)
         if self.due is not None and self.due <= now:
@@ -57,7 +56,8 @@ class GarbageSummary:
         """Return held garbage, if any, as one reading."""
         if self._held is None:
             return []
-        held, self._held = replace(self._held, at=now), None
+        held = replace(self._held, at=now)
+        self._held = self.due = None
         self._reported += 1
         self._latest = now
         return [held]

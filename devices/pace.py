@@ -140,9 +140,12 @@ class BacklogDetector:
         """Handle a frame that arrived at some time from ``since`` to ``now``. ``in_backlog``: it
         follows a silence, so it is late at any rate.
         """
-        due = since if self._due is None else max(since, self._due + self._shortest)
+        due = since
+        if self._due is not None and self._due + self._shortest > since:
+            due = self._due + self._shortest
         latest = now + MAX_LEAD_GAPS * self._shortest
-        self.ahead, self._due = due > latest, min(due, latest)
+        self.ahead = due > latest
+        self._due = latest if self.ahead else due
         if self._kept or (self.ahead and (self.active or not in_backlog)):
             self.active, self._since = True, now
         elif now - self._since >= self._lasts:
@@ -213,8 +216,9 @@ class SteadyPace:
         """
         bursts = []
         since, at = now, now
-        self._unseen = self._unseen if self.was_unread(now) else None
-        if self._unseen is not None and self.was_unread(now):
+        if self._unseen is not None and not self.was_unread(now):
+            self._unseen = None
+        if self._unseen is not None:
             since = self._unseen[0]
             at = since if self._last is None else max(since, self._last + self._period)
             at = min(at, now)

@@ -96,11 +96,12 @@ class Watch:
         """When to call :meth:`tick` even if no byte arrives, or None."""
         return self._soonest(self._codec.deadline)
 
-    def _soonest(self, soonest: float | None) -> float | None:
-        for due in (self._verdict_due(), self._garbage.due, self._open_due()):
-            if due is not None and (soonest is None or due < soonest):
-                soonest = due
-        return soonest
+    def _soonest(self, codec_due: float | None) -> float | None:
+        verdict_due, garbage_due = self._verdict_due(), self._garbage.due
+        if codec_due is None and garbage_due is None and not self._failing:
+            return verdict_due  # as at nearly every arrival
+        times = (codec_due, verdict_due, garbage_due, self._open_due())
+        return min((due for due in times if due is not None), default=None)
 
     def opened(self, now: float, *, kept: bool = False) -> list[AnyReading]:
         """Handle the opening of the link. A steady device is reported once it sends, or has been
@@ -251,7 +252,7 @@ class Watch:
         self, data: bytes, now: float, readings: list[AnyReading], *, kept: bool = False
     ) -> None:
         frames = self._codec.counters.frames
-        own_bytes = self._own_bytes()
+        own_bytes = 0 if self._requesting is None else self._requesting.own
         try:
             if kept and self._kept_aware is not None:
                 self._kept_aware.kept(now)
@@ -276,12 +277,11 @@ class Watch:
         elif data:
             if not self._noise:
                 self._noise_began = now
-            self._noise += len(data) - (self._own_bytes() - own_bytes)
+            self._noise += len(data)
+            if self._requesting is not None:
+                self._noise -= self._requesting.own - own_bytes
             self._noise_ended = now
         readings += self._garbage.pass_on(decoded, now)
-
-    def _own_bytes(self) -> int:
-        return 0 if self._requesting is None else self._requesting.own
 
     def _exclude_gap(self, since: float, now: float) -> None:
         """Exclude a period in which the port was not polled from silence and noise. It is counted

@@ -135,8 +135,9 @@ class CammeghSS2:
         """Decode bytes that arrived at ``now``."""
         self.counters.bytes += len(data)
         readings: list[AnyReading] = []
-        lines = (self._pending + data).replace(b"\r", b"\n").split(b"\n")
-        rest = lines.pop()
+        received = self._pending + data
+        lines = received.splitlines()
+        rest = b"" if received[-1:] in frames.LINE_END else lines.pop()
         for line in lines:
             if len(line) > MAX_LINE_BYTES:
                 line = self._limit_length(line, now, readings)
@@ -287,7 +288,7 @@ class CammeghSS2:
         self._reopened = False
         if self._beat.late:
             self.counters.late += 1
-        if self._beat.late or self._beat.was_unread(now):
+        if self._warned and (self._beat.late or self._beat.was_unread(now)):
             self._warned.clear()
         bare = self._bare.number if self._bare and self._bare.spin == status.spin else None
         confirmed = self._confirmation.confirm(status, line, now, self._beat.late, bare)
