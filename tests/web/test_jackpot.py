@@ -136,6 +136,7 @@ def test_the_value_is_shown_exactly_and_greyed_when_it_expires(
     expect(page.locator(".jackpot:not(.before) .amount")).to_have_text("12.345,67\u00a0€")
     expect(page.locator(".strip")).to_have_text("en juego")
     expect(page).to_have_title("Gran Carrusel de Póquer")
+    expect(page.locator("#foot")).to_have_text("todas las mesas")
     page.evaluate("window.same = true")
     page.evaluate(WATCH, ".amount")
     say(house.teller, statement(1_999_900, LONG))

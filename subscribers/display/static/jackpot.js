@@ -34,7 +34,7 @@ function explain(language) {
   speak(language);
   draw(
     foot,
-    rotate && pauseButton(),
+    rotate ? pauseButton() : null,
     h("a", { href: address("/floor") }, words("display.all_tables")),
   );
 }

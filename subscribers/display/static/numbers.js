@@ -261,9 +261,9 @@ export function disc(text, colour, below = /** @type {any[]} */ ([]), above = ""
   return [
     s("circle", { r: DISC_RADIUS, class: `disc fill-${colour ?? "bare"}`, "data-part": "disc" }),
     line("of-round", -42, 9.5, 76, above),
-    line("number", -6, 70, 104, text),
-    line("word", 32, 19.5, 100, below[0]?.text),
-    line("second-word", 47, 13, 72, below[1]?.text, below[1]?.language),
+    line("number", -8, 70, 104, text),
+    line("word", 28.5, 19.5, 100, below[0]?.text),
+    line("second-word", 46.5, 12.5, 72, below[1]?.text, below[1]?.language),
   ];
 }
 
