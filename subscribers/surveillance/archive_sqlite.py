@@ -76,6 +76,11 @@ class SQLiteArchive:
     def store(self, records: Sequence[ArchiveRecord]) -> StoreResult:
         """Store the records, all or none, and return when they are on disk."""
         with self._writing() as connection:
+            try:
+                return StoreResult(_insert(connection, records), ())
+            except sqlite3.IntegrityError:  # rare: one is there already, or twice in ``records``
+                connection.execute("ROLLBACK")
+                connection.execute("BEGIN IMMEDIATE")
             stored: dict[tuple[str, Kind, str], ArchiveRecord] = {}
             for record in records:
                 key = record.site, record.kind, record.key
@@ -83,10 +88,7 @@ class SQLiteArchive:
                 if existing is not None:
                     stored[key] = _row(existing).record
             added, conflicts = divide(records, stored)
-            first = _newest_number(connection) + 1
-            new = [ArchiveRow(number, record) for number, record in enumerate(added, first)]
-            _insert(connection, new)
-        return StoreResult(tuple(new), tuple(conflicts))
+            return StoreResult(_insert(connection, added), tuple(conflicts))
 
     def find(self, query: Query) -> Iterator[ArchiveRow]:
         """Yield the matching records, page by page."""
@@ -280,13 +282,19 @@ def _newest_number(connection: sqlite3.Connection) -> int:
     return 0 if found is None else int(found[0])
 
 
-def _insert(connection: sqlite3.Connection, rows: Sequence[ArchiveRow]) -> None:
+def _insert(
+    connection: sqlite3.Connection, records: Sequence[ArchiveRecord]
+) -> tuple[ArchiveRow, ...]:
+    """Return the rows of the records. Raise ``sqlite3.IntegrityError`` if one is already there."""
+    first = _newest_number(connection) + 1
+    rows = tuple(ArchiveRow(number, record) for number, record in enumerate(records, first))
     connection.executemany(INSERT_RECORD, [(row.number, *_values(row.record)) for row in rows])
     words = [(word, row.number) for row in rows for word in _search_words(row.record)]
     connection.executemany("INSERT INTO word VALUES (?, ?)", words)
     events = [row.record for row in rows if row.record.kind == "event"]
     runs = [(event.site, event.table, event.boot, event.seq, event.time) for event in events]
     connection.executemany(UPDATE_RUN, runs)
+    return rows
 
 
 def _removal_values(removal: Removal) -> tuple[Any, ...]:
