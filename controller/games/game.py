@@ -7,14 +7,32 @@ the same events.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple, Protocol
 
 from common.contract.commands import AnyCommand, Role
 from common.contract.events import AnyEvent
 from common.contract.history import AnyLine
 from common.contract.shown import AnyShown
 from common.readings import AnyReading
+
+
+class GameView(NamedTuple):
+    """What the retained topics publish of a state of the game."""
+
+    shown: AnyShown
+    """The game's part of ``state``: phase, round, last number ... JSON values only; of cards, only
+    those face up. ``asks`` lists the commands one of which the game waits for, ``unresolved`` the
+    rounds whose result a person may still give; the table is ``waiting`` while either is not empty.
+    """
+    takes: tuple[str, ...]
+    """The commands that the table accepts in this state, as far as that does not depend on their
+    fields or their sender. Any other is refused now.
+    """
+    history: Callable[[], list[AnyLine]]
+    """Makes the latest rounds of ``history``, oldest first, of the state's ``entries`` alone, if it
+    has any. They take long to make and change seldom.
+    """
 
 
 class Game(Protocol):
@@ -64,23 +82,6 @@ class Game(Protocol):
         """
         ...
 
-    def show(self, state: Any) -> AnyShown:
-        """The game's part of the retained topic ``state``: phase, round, last number ... JSON
-        values only.
-
-        ``asks`` lists the commands one of which the game waits for, ``unresolved`` the rounds whose
-        result a person may still give; the table is ``waiting`` while either is not empty.
-        """
-        ...
-
-    def takes(self, state: Any) -> tuple[str, ...]:
-        """The commands that the table accepts in its present state, as far as that does not depend
-        on their fields or their sender. Any other is refused now.
-        """
-        ...
-
-    def history(self, state: Any) -> list[AnyLine]:
-        """The latest rounds, oldest first, as published in the retained topic ``history``: made of
-        the state's ``entries`` alone, if it has any.
-        """
+    def view(self, state: Any) -> GameView:
+        """What the retained topics publish of a state."""
         ...

@@ -5,6 +5,7 @@ what is confidential.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from types import MappingProxyType
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
@@ -36,6 +37,7 @@ from common.readings import (
     ShoeFault,
     ShufflerVerdict,
 )
+from controller.games.game import GameView
 from controller.games.guards import Rows, accepted, allow_role
 from controller.games.rounds import GameState
 from controller.games.shoe import CARD_FAULTS
@@ -248,12 +250,6 @@ class Machine(Generic[B, S, T, M]):
         if kind and (cell := self.deciders.get(f"{tag_of(type(command))} {kind}")):
             allow_role(command.role, cell.roles)
 
-    def takes(self, state: T) -> tuple[str, ...]:
-        """The commands that the table accepts in its present state, regardless of their fields and
-        sender.
-        """
-        return accepted(self._rows, self.turn(state))
-
     def choices(self) -> Choices:
         """By command and field, the values that the game and its decree know."""
         void: Choices = {RoundVoid: {"reason": tuple(self.book.void)}} if self.book.void else {}
@@ -287,13 +283,14 @@ class Machine(Generic[B, S, T, M]):
         """The bet on a jackpot, if this table has one."""
         return self.kind.jackpot_bet(self)
 
-    def show(self, state: T) -> AnyShown:
-        """The retained state; of cards, only those face up."""
-        return self.kind.show(self, state)
-
-    def history(self, state: T) -> list[AnyLine]:
-        """The latest rounds of the session, oldest first."""
-        return self.kind.history(self.turn(state))
+    def view(self, state: T) -> GameView:
+        """What the retained topics publish of a state."""
+        turn = self.turn(state)
+        return GameView(
+            self.kind.show(self, state),
+            accepted(self._rows, turn),
+            partial(self.kind.history, turn),
+        )
 
 
 AnyMachine = Machine[Any, Any, Any, Any]

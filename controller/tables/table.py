@@ -186,10 +186,10 @@ class Table:
             arrival = staff_event(
                 item, self._facts.staff, is_open=self._facts.open, stopped=stopped
             )
-            own_events = [replace(arrival, session=self._topics.show(self._state).session)]
+            own_events = [replace(arrival, session=self._topics.view(self._state).shown.session)]
         elif isinstance(item, DeviceService):
             event = service_event(item, self._about.devices, self.halted)
-            event = replace(event, session=self._topics.show(self._state).session)
+            event = replace(event, session=self._topics.view(self._state).shown.session)
             own_events = [event, *settled_by_service(item, facts.alerts)]
         elif isinstance(item, DeviceIdentity):
             own_events = self._on_identity(item)
@@ -270,7 +270,7 @@ class Table:
     @property
     def session(self) -> int:
         """Number of the open session, else of the last one; 0: no session yet."""
-        return self._topics.show(self._state).session
+        return self._topics.view(self._state).shown.session
 
     @property
     def sound(self) -> bool:
@@ -433,7 +433,7 @@ class Table:
         all session numbers that may have been used. Whether a session continued there, and with
         which results, is unknown.
         """
-        shown = self._topics.show(self._state)
+        shown = self._topics.view(self._state).shown
         last = max(shown.session, restore.session) + restore.jump
         if self._game.face_down:
             self.readings = (
@@ -453,7 +453,7 @@ class Table:
         self._checked_entries = entries
         if not state.unresolved_rounds and not self._facts.alerts.get(UNRESOLVED_ALERT_ID):
             return ()  # nearly always: the view need not be made before the result is stored
-        shown = self._topics.show(state)
+        shown = self._topics.view(state).shown
         return unresolved_alert(shown, self._facts.alerts, self._game.settled_by)
 
     def _is_confidential(self, before: Any, item: Input, events: tuple[AnyEvent, ...]) -> bool:

@@ -16,7 +16,7 @@ from common.contract.commands import (
 )
 from common.contract.retained import About, History, Info, ShoeTopic, State, Status
 from common.contract.shown import FROM_A_SHOE, AnyShown
-from controller.games.game import Game
+from controller.games.game import Game, GameView
 from controller.tables.facts import TableFacts
 
 UNRESOLVED_ALERT_ID = "round-unresolved"
@@ -49,18 +49,16 @@ class TableTopics:
         self._about = about
         self._facts = facts
         self._unsigned = unsigned
-        self._game_commands: tuple[Any, tuple[str, ...]] = (None, ())
-        """Cache: a state, and the commands that the game accepts in it."""
-        self._shown: tuple[Any, AnyShown] | None = None
+        self._viewed: tuple[Any, GameView] | None = None
         """Cache: a state, and its view."""
         self._cache: dict[str, tuple[Any, bytes]] = {}
         """Cache by retained topic: the object that the body derives from, and the body."""
 
-    def show(self, game_state: Any) -> AnyShown:
+    def view(self, game_state: Any) -> GameView:
         """Return the view of a state of the game."""
-        if self._shown is None or self._shown[0] is not game_state:
-            self._shown = (game_state, self._game.show(game_state))
-        return self._shown[1]
+        if self._viewed is None or self._viewed[0] is not game_state:
+            self._viewed = (game_state, self._game.view(game_state))
+        return self._viewed[1]
 
     def bodies(
         self, game_state: Any, *, seq: int, time: str, fault: str | None, halted: str | None
@@ -70,7 +68,8 @@ class TableTopics:
         can be stored.
         """
         names, facts, encode = self._names, self._facts, msgspec.json.encode
-        shown = self.show(game_state)
+        view = self.view(game_state)
+        shown = view.shown
         stopped = fault or halted
         state = State(
             **names,
@@ -82,7 +81,7 @@ class TableTopics:
             alerts=tuple(alert for alert, open_ in facts.alerts.items() if open_),
             shown=shown,
             staff={**facts.staff},
-            takes=() if halted else self._accepted_commands(game_state, works=fault is None),
+            takes=() if halted else self._accepted_commands(view.takes, fault),
             unsigned=self._unsigned,
         )
         entries = game_state.entries
@@ -93,9 +92,7 @@ class TableTopics:
             "history": self._body(
                 "history",
                 entries or shown.session,  # the history of a session begins without entries
-                lambda: History(
-                    **names, session=shown.session, results=self._game.history(game_state)
-                ),
+                lambda: History(**names, session=shown.session, results=view.history()),
             ),
             **(
                 {"shoe": encode(ShoeTopic(**names, shoe=shown.shoe))}
@@ -108,15 +105,15 @@ class TableTopics:
             },
         }
 
-    def _accepted_commands(self, game_state: Any, *, works: bool) -> tuple[str, ...]:
-        """Return the commands that the table accepts now. ``works``: the game has not failed."""
+    def _accepted_commands(self, takes: tuple[str, ...], fault: str | None) -> tuple[str, ...]:
+        """Return the commands that the table accepts now. ``takes``: those of the game, unless it
+        has failed (``fault``).
+        """
         facts = self._facts
-        if self._game_commands[0] is not game_state:
-            self._game_commands = (game_state, self._game.takes(game_state))
         unseen = any(open_ and not open_.acknowledged_by for open_ in facts.alerts.values())
-        is_open = facts.open and works
+        is_open = facts.open and fault is None
         return (
-            *(self._game_commands[1] if works else ()),
+            *(takes if fault is None else ()),
             *((ACKNOWLEDGE,) if unseen else ()),
             *((STAFF_ON,) if is_open else ()),
             *((STAFF_OFF,) if is_open and facts.staff else ()),

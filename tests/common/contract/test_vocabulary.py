@@ -244,6 +244,6 @@ def test_irregularities_of_a_game_of_cards(heading: str, laws: Collection[str]) 
 def test_what_a_game_shows(pair: tuple[str, str]) -> None:
     game = make_game(*pair, {})
     state = game.begin()
-    heading = f"`{type(game.show(state)).__name__}`"
+    heading = f"`{type(game.view(state).shown).__name__}`"
     listed = [row[0] for row in contract.table(SECTIONS[heading])]
     assert sorted(listed) == sorted(shown(game, state))

@@ -71,7 +71,7 @@ class AtTable:
     @property
     def shown(self) -> dict[str, Any]:
         shown: dict[str, Any] = msgspec.json.decode(
-            msgspec.json.encode(self._game.show(self._state))
+            msgspec.json.encode(self._game.view(self._state).shown)
         )
         return shown
 

@@ -269,7 +269,9 @@ def seen(game: str, decree: str, card: str = "Js", **settings: str) -> Play:
 
 def public(play: Play) -> str:
     """Everything that a subscriber has received."""
-    return msgspec.json.encode([play.events, play.shown, play.game.history(play.state)]).decode()
+    return msgspec.json.encode(
+        [play.events, play.shown, play.game.view(play.state).history()]
+    ).decode()
 
 
 @for_each(("game", "decree"), PAIRS)

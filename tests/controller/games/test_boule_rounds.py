@@ -209,7 +209,7 @@ def test_each_hole_has_its_number(decree: str) -> None:
     numbers = [outcome_of(only(play.spin(hole, hole), RoundResult)).number for hole in range(1, 19)]
     assert numbers == [*range(1, 10), *range(1, 10)]
     assert play.shown["counts"] == {str(number): 2 for number in range(1, 10)}
-    assert len(play.game.history(play.state)) == 18
+    assert len(play.game.view(play.state).history()) == 18
 
 
 @for_each("decree", cases("BAL05-038", "ARA02-028", "EUS96-035", "GAL07-028"))

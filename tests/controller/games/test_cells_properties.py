@@ -194,7 +194,9 @@ def test_rounds_with_errors(game: str, decree: str, phases: str) -> None:
                 assert outcome_of(event).number in floor.known[event.round]
         if spin % 50 == 0:
             floor.play.again()
-            msgspec.json.encode([floor.play.shown, floor.play.game.history(floor.play.state)])
+            msgspec.json.encode(
+                [floor.play.shown, floor.play.game.view(floor.play.state).history()]
+            )
     check(floor.play.events)
     assert results > TURNS * 0.6
 

@@ -112,7 +112,7 @@ def test_hidden_cards_are_never_published() -> None:
     [result] = of_kind(play.act(3, "muck"), RoundResult)
     assert [event.decision for event in of_kind(play.events, HandDecided)][-3:] == ["muck"] * 3
     assert outcome_of(result).winner == "seat:4"
-    public = str(play.events) + str(play.game.history(play.state)) + str(play.shown)
+    public = str(play.events) + str(play.game.view(play.state).history()) + str(play.shown)
     for card in ("Kh", "Ks", "Qh", "Qs", "Jh", "Js", "2c", "2d", "2h", "As"):
         assert f"'{card}'" not in public or card == "As"
     assert {card for card in play.sealed if card} == {*HOLES.split(), "2c", "2d", "2h"}

@@ -111,7 +111,7 @@ def test_no_state_of_the_previous_session_remains() -> None:
         None,
         0,
     )
-    assert play.game.history(state) == []
+    assert play.game.view(state).history() == []
 
 
 def test_nothing_happens_without_a_session() -> None:
@@ -152,7 +152,11 @@ def test_the_history_of_a_long_evening_is_bounded() -> None:
     play.throw(4, 4)
     for _ in range(70):
         play.throw(2, 3)
-    assert (len(play.state.entries), len(play.game.history(play.state)), play.point) == (60, 20, 8)
+    assert (len(play.state.entries), len(play.game.view(play.state).history()), play.point) == (
+        60,
+        20,
+        8,
+    )
     with pytest.raises(RejectedError, match="not among the remembered rounds"):
         play.send("result.correct", round=11, dice=[1, 1])
     play.send("result.correct", round=12, dice=[4, 4])

@@ -348,10 +348,10 @@ def test_a_restart_in_the_middle_of_a_series(decree: str) -> None:
     play.totals(9, 4)
     play.bet("hard_8", "seat:2", amount=500)
     play.bets()
-    shown, lines = play.shown, play.game.history(play.state)
+    shown, lines = play.shown, play.game.view(play.state).history()
     play.again()
     play.gap()
-    assert (play.shown, play.game.history(play.state)) == (shown, lines)
+    assert (play.shown, play.game.view(play.state).history()) == (shown, lines)
     assert outcome_of(only(play.throw(3, 6), RoundResult)).point == 9
 
 

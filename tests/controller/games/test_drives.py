@@ -95,7 +95,7 @@ def a_table_follows_only_commands_that_it_lists(drive: Drive) -> None:
     chance = random.Random(f"{drive.game_id} {drive.decree} takes")
     pack, refused = drive.play(0).pack, 0
     for game, state in first_states(drive, cases(5, 40)):
-        takes = game.takes(state)
+        takes = game.view(state).takes
         for kind in COMMANDS:
             if kind in game.inputs.takes and tag_of(kind) not in takes:
                 given = accepted(game, state, kind, chance, pack)
@@ -106,9 +106,9 @@ def a_table_follows_only_commands_that_it_lists(drive: Drive) -> None:
 
 def a_closed_table_takes_no_bets_and_an_open_one_is_not_opened(drive: Drive) -> None:
     play = drive.play(0)
-    assert "session.open" in play.game.takes(play.begin)
+    assert "session.open" in play.game.view(play.begin).takes
     for game, state in first_states(drive, 40):
-        takes = game.takes(state)
+        takes = game.view(state).takes
         assert ("session.open" in takes) == (not state.open)
         assert ("session.close" in takes) == state.open
         assert state.open or not {"bets.open", "bets.close", "bet.place"} & {*takes}

@@ -126,4 +126,4 @@ def test_rounds_with_errors(game: str, decree: str, source: str) -> None:
     assert watch.results > number // 5
     assert corrected > 20
     assert len(watch.irregular) > 5
-    assert msgspec.json.encode(play.game.history(play.state))
+    assert msgspec.json.encode(play.game.view(play.state).history())

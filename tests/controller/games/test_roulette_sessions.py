@@ -27,7 +27,7 @@ def test_rounds_restart_with_each_session(play: Play) -> None:
     assert (opened.session, opened.round, result.round) == (2, 1, 1)
     assert isinstance(opened, RoundOpened)
     assert opened.last_number == 8
-    assert len(play.game.history(play.state)) == 1
+    assert len(play.game.view(play.state).history()) == 1
 
 
 def test_zeros_do_not_run_over_a_session(play: Play) -> None:

@@ -43,7 +43,7 @@ def test_each_listed_command_is_followed_somewhere(game: str) -> None:
             if step >= MIN_STEPS and offered == followed:
                 break
             trial.run(1)
-            takes = {*trial.game.takes(trial.state)}
+            takes = {*trial.game.view(trial.state).takes}
             offered |= takes
             for kind in commands_of(trial):
                 if tag_of(kind) in takes - followed and accepted(
@@ -64,7 +64,7 @@ def test_a_table_lists_the_commands_that_it_follows_in_a_script(name: str) -> No
         if game.face_down and is_counted(each):  # as its table does
             count += 1
             given = replace(each, reading=count)
-        takes = game.takes(state)
+        takes = game.view(state).takes
         with suppress(RejectedError):
             state, _ = game.step(state, given)
             if isinstance(each, Command) and tag_of(type(each)) not in takes:

@@ -168,7 +168,7 @@ def _check_place(place: str, answer: Disposition) -> None:
     elif kind == "irregularity":
         assert set(names) <= set(made.book.laws), place
     elif kind == "state":
-        assert set(names) <= set(made.show(made.begin()).__struct_fields__), place
+        assert set(names) <= set(made.view(made.begin()).shown.__struct_fields__), place
     elif kind == "rulebook":
         assert names[0] in made.book.__struct_fields__, place
     else:

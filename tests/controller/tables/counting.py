@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
@@ -32,6 +33,7 @@ from common.contract.history import AnyLine, ResultLine
 from common.contract.refusals import RejectedError
 from common.contract.shown import Shown
 from common.readings import AnyReading, LinkLost, WheelFault, WheelNumber
+from controller.games.game import GameView
 from controller.games.rounds import GameState
 
 FAILING_NUMBER = 666
@@ -110,8 +112,8 @@ class Counting:
     ) -> bool:
         return False
 
-    def show(self, state: Count) -> Any:
-        return CountShown(
+    def view(self, state: Count) -> GameView:
+        shown: Any = CountShown(
             phase="",
             session=state.session,
             round=state.round,
@@ -121,11 +123,9 @@ class Counting:
             settings={},
             gaps=state.gaps,
         )
+        return GameView(shown, (), partial(self._history, state))
 
-    def takes(self, state: Count) -> tuple[str, ...]:  # noqa: ARG002 - at any time the same
-        return ()
-
-    def history(self, state: Count) -> list[AnyLine]:
+    def _history(self, state: Count) -> list[AnyLine]:
         return [
             ResultLine(round=round_, outcome=_outcome(number), corrected=False)
             for round_, number in enumerate(state.entries, 1)

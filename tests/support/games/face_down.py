@@ -5,6 +5,7 @@ cards, as exceptions do.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
@@ -29,6 +30,7 @@ from common.contract.events import (
 from common.contract.history import AnyLine, ResultLine
 from common.contract.shown import Shown
 from common.readings import AnyReading, CardDrawn, ShoeReset
+from controller.games.game import GameView
 from controller.games.rounds import GameState
 
 
@@ -87,8 +89,8 @@ class FaceDown:
     ) -> bool:
         return isinstance(given, CardDrawn | CardDecide)
 
-    def show(self, state: Cards) -> Any:
-        return CardsShown(
+    def view(self, state: Cards) -> GameView:
+        shown: Any = CardsShown(
             phase="",
             session=0,
             round=0,
@@ -99,11 +101,9 @@ class FaceDown:
             expected="player" if len(state.cards) < 2 else None,
             cards=len(state.cards),
         )
+        return GameView(shown, (), partial(self._history, state))
 
-    def takes(self, state: Cards) -> tuple[str, ...]:  # noqa: ARG002 - at any time the same
-        return ()
-
-    def history(self, state: Cards) -> list[AnyLine]:
+    def _history(self, state: Cards) -> list[AnyLine]:
         hand = Hand(who="player", cards=tuple(card for card in state.last if card))
         return [
             ResultLine(round=1, outcome=HousePokerOutcome(hands=(hand,), marks=()), corrected=False)

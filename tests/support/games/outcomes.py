@@ -16,11 +16,11 @@ def outcome_of(event: RoundResult | ResultCorrected) -> Any:
 
 def shown(game: Any, state: Any) -> dict[str, Any]:
     """The retained state of a game, as JSON."""
-    told: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(game.show(state)))
+    told: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(game.view(state).shown))
     return told
 
 
 def history(play: Any) -> list[Any]:
     """The retained history of a table in play, as JSON."""
-    lines = play.game.history(play.state)
+    lines = play.game.view(play.state).history()
     return [*msgspec.json.decode(msgspec.json.encode(lines))]

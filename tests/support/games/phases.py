@@ -76,7 +76,7 @@ class Phases:
         for kind, row in game.inputs.commands.items():
             self.who[tag_of(kind)].add(group(row.roles))
         for number, each in enumerate(script.inputs):
-            for command in game.takes(state):
+            for command in game.view(state).takes:
                 self._try(game, state, command, f"{name} {number}", pack)
             given: Any = each
             if game.face_down and is_counted(each):  # as its table does
@@ -111,7 +111,7 @@ class Phases:
 
 
 def phase_of(game: Any, state: Any) -> str:
-    return str(game.show(state).phase)
+    return str(game.view(state).shown.phase)
 
 
 def tag(given: Input) -> str:
@@ -129,6 +129,6 @@ def phases_by_view() -> dict[str, Phases]:
     for name in sorted(scripts.scripts()):
         script = scripts.read(name)
         game = make_game(script.game, script.decree, script.settings)
-        view = str(game.show(game.begin()).__struct_config__.tag)
+        view = str(game.view(game.begin()).shown.__struct_config__.tag)
         found[view].play(name)
     return dict(found)

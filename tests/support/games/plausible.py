@@ -48,7 +48,7 @@ def accepted(
     """A command of this kind that the table follows in its state, if one was found."""
     more: dict[str, Any] = {}
     takes_who = "who" in kind.__struct_fields__
-    names = [*_names(msgspec.to_builtins(game.show(state)))] if takes_who else []
+    names = [*_names(msgspec.to_builtins(game.view(state).shown))] if takes_who else []
     for _ in range(MAX_REFUSALS):
         given = _attempt(state, names, kind, chance, pack, more)
         try:

@@ -107,7 +107,8 @@ class Trial:
         try:
             state, events = self.game.step(self.state, given)
             self.game.confidential(self.state, given, events)
-            msgspec.json.encode([self.game.show(state), self.game.history(state)])
+            view = self.game.view(state)
+            msgspec.json.encode([view.shown, view.history()])
         except RejectedError as rejected:
             if isinstance(given, Command) and str(rejected):
                 return
