@@ -135,9 +135,8 @@ def evening(draw: st.DrawFn) -> tuple[Play, list[Input]]:
 
 def public(play: Play, events: list[AnyEvent]) -> set[str]:
     """Every published card: in an event, its frames, or a retained topic."""
-    shown = msgspec.json.encode(
-        [play.game.view(play.state).shown, play.game.view(play.state).history()]
-    )
+    view = play.game.view(play.state)
+    shown = msgspec.json.encode([view.shown, view.history()])
     return set(CARD.findall((b"\n".join(map(write, events)) + shown).decode()))
 
 

@@ -221,9 +221,8 @@ def test_any_inputs_keep_the_invariants(
             ):
                 public |= {card for hand in outcome_of(event).hands for card in hand.cards}
         # No output names a card before it lies face up
-        shown = msgspec.json.encode(
-            [play.game.view(play.state).shown, play.game.view(play.state).history()]
-        )
+        view = play.game.view(play.state)
+        shown = msgspec.json.encode([view.shown, view.history()])
         assert named(b"".join(map(write, events)) + shown) <= public
         assert up(play.state) <= public
         if isinstance(each, CardDrawn) and each.card in DECK:

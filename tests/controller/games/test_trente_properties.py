@@ -150,9 +150,8 @@ def test_any_inputs_keep_the_invariants(
                 public.add(event.card)
             if isinstance(event, RoundResult) and event.confirmed_by is not None:
                 public |= {card for hand in outcome_of(event).hands for card in hand.cards}
-        shown = msgspec.json.encode(
-            [play.game.view(play.state).shown, play.game.view(play.state).history()]
-        )
+        view = play.game.view(play.state)
+        shown = msgspec.json.encode([view.shown, view.history()])
         assert named(b"".join(map(write, events)) + shown) <= public
         if isinstance(each, CardDrawn) and each.card in DECK:
             assert sealed is not (each.card in public)

@@ -318,7 +318,8 @@ def check_words(play: Play) -> None:
     for event in play.events[-200:]:
         assert read_event(write(event)) == event
     assert msgspec.json.decode(msgspec.json.encode(play.state), type=CircleState) == play.state
-    msgspec.json.encode([play.game.view(play.state).shown, play.game.view(play.state).history()])
+    view = play.game.view(play.state)
+    msgspec.json.encode([view.shown, view.history()])
 
 
 def check_rounds(play: Play) -> None:

@@ -71,9 +71,8 @@ def step_and_check(
         assert read_event(write(event)) == event
         assert event.session == play.state.session
     again = restored(play)
-    msgspec.json.encode(
-        [again.game.view(again.state).shown, again.game.view(again.state).history()]
-    )
+    view = again.game.view(again.state)
+    msgspec.json.encode([view.shown, view.history()])
     if waits is not None and isinstance(given, Reading):
         assert not [
             event for event in events if isinstance(event, RoundResult) and event.round == waits
