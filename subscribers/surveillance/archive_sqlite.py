@@ -12,7 +12,7 @@ import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from itertools import islice, product
+from itertools import chain, islice, product
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,7 @@ from subscribers.surveillance.sqlite_connection import connect, decode_words, lo
 from subscribers.surveillance.sqlite_statements import (
     COLUMNS,
     INSERT_RECORD,
+    INSERT_WORD,
     PARTIAL_INDEX_CONDITIONS,
     REMOVABLE,
     SELECT_EXISTING,
@@ -44,6 +45,10 @@ from subscribers.surveillance.sqlite_statements import (
 
 PAGE_ROWS = 500
 """Rows read at once. Between pages no lock and no snapshot is held."""
+STATEMENT_ROWS = 50
+"""Rows written by one execution of a statement. SQLite has 999 parameters or more; a record needs
+15.
+"""
 FREQUENT_WORD_ROWS = 20_000
 """A word with more rows than this is not looked up by index: the records are scanned in order."""
 REMOVAL_BATCH_RECORDS = 5000
@@ -288,13 +293,29 @@ def _insert(
     """Return the rows of the records. Raise ``sqlite3.IntegrityError`` if one is already there."""
     first = _newest_number(connection) + 1
     rows = tuple(ArchiveRow(number, record) for number, record in enumerate(records, first))
-    connection.executemany(INSERT_RECORD, [(row.number, *_values(row.record)) for row in rows])
+    _write_rows(connection, INSERT_RECORD, [(row.number, *_values(row.record)) for row in rows])
     words = [(word, row.number) for row in rows for word in _search_words(row.record)]
-    connection.executemany("INSERT INTO word VALUES (?, ?)", words)
+    _write_rows(connection, INSERT_WORD, words)
     events = [row.record for row in rows if row.record.kind == "event"]
-    runs = [(event.site, event.table, event.boot, event.seq, event.time) for event in events]
-    connection.executemany(UPDATE_RUN, runs)
+    runs = [(event.site, event.table, event.boot, event.seq, 1, 0, event.time) for event in events]
+    _write_rows(connection, UPDATE_RUN, runs)
     return rows
+
+
+def _write_rows(
+    connection: sqlite3.Connection, statement: str, rows: Sequence[tuple[Any, ...]]
+) -> None:
+    """Execute a statement on the rows, several at once: each execution opens every index of the
+    table. ``statement``: with ``{rows}`` in place of the values.
+    """
+    if not rows:
+        return
+    row = f"({', '.join('?' * len(rows[0]))})"
+    whole = len(rows) - len(rows) % STATEMENT_ROWS
+    several = statement.format(rows=", ".join([row] * STATEMENT_ROWS))
+    for begin in range(0, whole, STATEMENT_ROWS):
+        connection.execute(several, list(chain(*rows[begin : begin + STATEMENT_ROWS])))
+    connection.executemany(statement.format(rows=row), rows[whole:])
 
 
 def _removal_values(removal: Removal) -> tuple[Any, ...]:

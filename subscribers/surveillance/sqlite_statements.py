@@ -63,10 +63,11 @@ COLUMNS = (
 SELECT_EXISTING = f"SELECT {COLUMNS} FROM record WHERE site = ? AND kind = ? AND key = ?"  # noqa: S608
 INSERT_RECORD = (
     "INSERT OR FAIL INTO record (number, site, kind, key, time, heard, body, place, node, boot, "
-    "seq, type, session, round, words) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "seq, type, session, round, words) VALUES {rows}"
 )
+INSERT_WORD = "INSERT INTO word VALUES {rows}"
 UPDATE_RUN = (
-    "INSERT INTO run VALUES (?, ?, ?, ?, 1, 0, ?) ON CONFLICT DO UPDATE SET "
+    "INSERT INTO run VALUES {rows} ON CONFLICT DO UPDATE SET "
     "here = here + (excluded.last > dropped), last = max(last, excluded.last), "
     "time = max(time, excluded.time)"
 )

@@ -79,6 +79,15 @@ def test_the_same_record_twice_in_one_call(archive: RecordArchive) -> None:
     assert result.conflicts == ((first, other),)
 
 
+def test_a_large_batch_with_a_copy_in_it(archive: RecordArchive) -> None:
+    records = [event(seq) for seq in range(1, 131) if seq != 60]
+    archive.store(records[:1])
+    result = archive.store([*records, event(7)])
+    assert [row.record for row in result.new] == records[1:]
+    assert [row.record for row in archive.find(Query(order="number"))] == records
+    assert [(gap.first, gap.last) for gap in archive.gaps("madrid-1")] == [(60, 60)]
+
+
 def test_the_same_key_at_another_site_is_another_record(archive: RecordArchive) -> None:
     archive.store([event(1), event(1, site="bilbao")])
     assert len(found(archive)) == 2
