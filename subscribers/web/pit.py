@@ -378,7 +378,7 @@ async def _verify(
     return await admission.verify_pin(session.person, body.pin or "")
 
 
-def _house_language(floor: Floor) -> str:
-    """Return the language of the decrees of the tables."""
+def _house_language(floor: Floor) -> str | None:
+    """Return the language of the decrees of the tables; None while none is known."""
     infos = (known.info for known in floor.known.values() if known.info is not None)
-    return next((first_of(info.about.languages) for info in infos), first_of(()))
+    return next((first_of(info.about.languages) for info in infos), None)

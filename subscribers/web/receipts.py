@@ -7,6 +7,7 @@ of the controller. What is printed is what the ledger proves; a receipt can be p
 from __future__ import annotations
 
 import asyncio
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -26,6 +27,7 @@ from subscribers.web.sign_in import SignIn
 
 PROGRAM = "subscribers.carrousel.bookkeeping"
 READ_TIMEOUT_SECONDS = 20.0
+NUMBER = re.compile(r"[0-9]{1,10}")
 MAX_NUMBER = 10**9
 
 
@@ -42,7 +44,7 @@ class ReceiptError(Exception):
 
 class Receipts:
     """The routes of receipts. ``require``: raises ``HTTPException`` unless a person may see the
-    jackpot; ``language``: returns that of the house.
+    jackpot; ``language``: returns that of the house, or None; then it is that of the person.
     """
 
     def __init__(
@@ -50,7 +52,7 @@ class Receipts:
         settings: PitSettings,
         door: SignIn,
         require: Callable[[Session, str], None],
-        language: Callable[[], str],
+        language: Callable[[], str | None],
     ) -> None:
         self._settings, self._door = settings, door
         self._require, self._language = require, language
@@ -60,7 +62,7 @@ class Receipts:
     def routes(self) -> list[Route]:
         """The routes."""
         return [
-            Route("/pit/receipt/{jackpot}/{number:int}", self._pdf),
+            Route("/pit/receipt/{jackpot}/{number}", self._pdf),
             Route("/pit/receipt", self._print, methods=["POST"]),
         ]
 
@@ -68,10 +70,13 @@ class Receipts:
         session = self._door.session(request)
         if session is None:
             raise HTTPException(401)
-        jackpot, number = request.path_params["jackpot"], request.path_params["number"]
+        jackpot, text = request.path_params["jackpot"], request.path_params["number"]
+        if not NUMBER.fullmatch(text):
+            raise HTTPException(404)
+        number = int(text)
         self._check(session, jackpot, number)
         try:
-            data = await self._read(jackpot, number, "pdf")
+            data = await self._read(jackpot, number, "pdf", session)
         except ReceiptError as error:
             self._log.error("receipt not read", reason=str(error), jackpot=jackpot, number=number)
             raise HTTPException(404) from None
@@ -89,7 +94,7 @@ class Receipts:
         if printer is None:
             raise HTTPException(404)
         try:
-            data = await self._read(body.jackpot, body.number, "escpos")
+            data = await self._read(body.jackpot, body.number, "escpos", session)
             await asyncio.to_thread(Path(printer).write_bytes, data)
         except (ReceiptError, OSError) as error:
             self._log.error("receipt not printed", reason=str(error), printer=printer)
@@ -108,14 +113,14 @@ class Receipts:
         if self._settings.ledger is None or not 0 < number <= MAX_NUMBER:
             raise HTTPException(404)
 
-    async def _read(self, jackpot: str, number: int, form: str) -> bytes:
+    async def _read(self, jackpot: str, number: int, form: str, session: Session) -> bytes:
         """Return a receipt in this form. Raises :class:`ReceiptError`."""
         house = [part for line in self._settings.letterhead for part in ("--house", line)]
         program = await asyncio.create_subprocess_exec(
             sys.executable,
             *("-m", PROGRAM, "receipt", str(self._settings.ledger)),
             *("--jackpot", jackpot, "--number", str(number)),
-            *("--format", form, "--language", self._language()),
+            *("--format", form, "--language", self._language() or session.language),
             *house,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,

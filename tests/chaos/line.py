@@ -149,8 +149,13 @@ class Display:
         with closing(http.client.HTTPConnection(self._host, timeout=TIMEOUT_SECONDS)) as line:
             line.request("GET", self._path, headers=asked)
             with line.getresponse() as answer:
+                event = b""
                 while not self._over.is_set() and (said := answer.readline()):
                     if said.startswith(b"id: "):
                         self._id = said[4:].decode().strip()
-                    elif said.startswith(b"data: {"):
+                    elif said.startswith(b"event: "):
+                        event = said[7:].strip()
+                    elif said == b"\n":
+                        event = b""
+                    elif said.startswith(b"data: {") and event != b"motion":
                         self.pictures.append(Shown(time.monotonic(), json.loads(said[6:])))

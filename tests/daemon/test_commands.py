@@ -57,7 +57,7 @@ def test_a_command_that_cannot_be_followed_is_refused_with_the_reason(
     ("name", "body", "expected"),
     [
         ("session.open", {"by": "M. Lasa", "role": "emperor"}, "emperor"),
-        ("session.open", {"role": "table_head"}, "`by`"),
+        ("session.open", {"role": "table_head"}, "key by"),
         ("session.open", {**HEAD, "extra": 1}, "extra"),
         ("session.open", {**HEAD, "at": 1.0}, "at: leave out of the body"),
         ("bets.steal", HEAD, "no command 'bets-steal'; docs/integrator/commands.md lists them"),

@@ -81,8 +81,13 @@ class Reader:
 
     def _read(self) -> None:
         with suppress(OSError), self._made.makefile("rb") as lines:
+            event = b""
             for line in lines:
-                if line.startswith(b"data: {"):
+                if line.startswith(b"event: "):
+                    event = line
+                elif line == b"\n":
+                    event = b""
+                elif line.startswith(b"data: {") and event != b"event: motion\n":
                     picture = json.loads(line.removeprefix(b"data: "))
                     self.pictures[picture["table"]] = picture
         self.over.set()
