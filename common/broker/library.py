@@ -167,6 +167,14 @@ class PublishingClient(BoundedClient):
         return MQTTErrorCode.MQTT_ERR_SUCCESS
 
 
+def _retrieve(ended: asyncio.Future[None]) -> None:
+    """Note the end of a connection that perhaps nobody awaits any more: asyncio would log it as an
+    exception that was never retrieved, as if it were a bug.
+    """
+    if not ended.cancelled():
+        ended.exception()
+
+
 class LibraryClient(aiomqtt.Client):
     """An aiomqtt client around a paho client of the class ``paho_class``. ``options`` are those of
     aiomqtt.
@@ -196,6 +204,7 @@ class LibraryClient(aiomqtt.Client):
         client.on_disconnect = self._pass_disconnect
         client.on_message = self._pass_message
         client.on_socket_register_write = self._register_write
+        self._disconnected.add_done_callback(_retrieve)
 
     @property
     def paho_client(self) -> BufferedClient:

@@ -30,6 +30,8 @@ FACE_STYLES = {
     NO_COLOUR: "bold white on #505050",
 }
 """The large number: white on the colour of its pocket."""
+MAX_LANES = 20
+"""Latest spins below each other: what came how often needs the rest of the room."""
 EVEN_CHANCES = ("colour", "parity", "half")
 """Groups of chances of half the numbers, which are the first chances of a number."""
 LANES = (("red",), ("green", NO_COLOUR), ("black",))
@@ -103,7 +105,7 @@ def side(picture: Picture, wheel: NumberBody, room: Room) -> RenderableType:
     below the round.
     """
     across = room.height < MIN_LINES_DOWN
-    spins = wheel.spins[: room.width // ACROSS_COLUMNS if across else room.height]
+    spins = wheel.spins[: room.width // ACROSS_COLUMNS if across else min(room.height, MAX_LANES)]
     lanes: RenderableType = _across(spins) if across else _down(spins, room, picture.language)
     free = room.height - (len(LANES) if across else len(spins) + 1)
     frequencies = _frequencies(wheel, picture.language)[: max(0, free)]

@@ -143,7 +143,7 @@ def _with_article(description: str, article: str) -> str:
 def describe_result(outcome: AnyOutcome, language: str) -> str:
     """Describe the result of a round, with the face-up cards."""
     description, lane = outcome_text(outcome, language)
-    if lane != "none":
+    if lane in ("red", "black"):  # zero has a lane and no colour
         description = f"{description} {word('colour', lane, language)}"
     cards = ", ".join(
         " ".join(

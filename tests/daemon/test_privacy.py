@@ -98,7 +98,7 @@ def signing_key(folder: Path) -> Path:
 WRITTEN: dict[str, tuple[Callable[[Path], Path], type[Exception] | None]] = {
     "day.jsonl.gz.part": (segment, None),
     "journal.checkpoint.part": (checkpoint, None),
-    "wheel.rec.1.part": (compressed, None),
+    "wheel.rec.1.gz.part": (compressed, None),
     "wheel.rec": (recording, OSError),
     "journal.lock": (locked, JournalUnusableError),
     "secret": (secret, KeyFileError),
@@ -138,7 +138,7 @@ def test_no_link_is_followed(tmp_path: Path, name: str, there: bool) -> None:
 
 
 def test_a_half_written_file_is_replaced(tmp_path: Path) -> None:
-    (tmp_path / "wheel.rec.1.part").write_bytes(b"x" * 100)
+    (tmp_path / "wheel.rec.1.gz.part").write_bytes(b"x" * 100)
     assert gzip.decompress(compressed(tmp_path).read_bytes()) == b"bytes"
     (tmp_path / "journal.checkpoint.part").write_bytes(b"x" * 1000)
     assert json.loads(checkpoint(tmp_path).read_bytes())["position"] == 1

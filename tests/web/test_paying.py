@@ -206,6 +206,8 @@ def test_orders_about_the_whole_jackpot_name_what_the_person_sees(
     order(page, page.locator(".panel"), "jackpot.resume", "a-riera")
     floor.in_play(*TABLES)
     assert floor.state()["generation"] == 3
+    # an order names the generation that the page has
+    expect(page.locator(".panel [data-command='jackpot.suspend']")).to_be_visible()
 
     page.locator(".panel [data-command='meter.adjust']").click()
     assert page.locator("dialog [data-field=generation]").count() == 0

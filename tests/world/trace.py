@@ -32,7 +32,7 @@ FIELDS = {
     "historical": "historical",
 }
 """What a line shows of a body, in this order, where it has it."""
-MINOR = {"health", "checkpoint", "claim", "info", "history"}
+MINOR = {"health", "checkpoint", "claim", "info", "history", "motion"}
 """Messages that have no line, since they say little of what happens."""
 MAX_CHARACTERS = 160
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import gc
 import inspect
 import pkgutil
 import re
@@ -170,6 +171,22 @@ def test_each_use_of_the_socket_holds_its_lock(monkeypatch: pytest.MonkeyPatch) 
     client._sock_close()
     client._packet_write()
     assert used == ["_sock_recv", "_sock_send", "_sock_close", "_packet_write"]
+
+
+async def test_an_end_that_nobody_awaits_is_not_logged_as_a_bug() -> None:
+    """A connection may be lost just when its client stops waiting for it."""
+    logged: list[dict[str, Any]] = []
+    asyncio.get_running_loop().set_exception_handler(lambda _, context: logged.append(context))
+    client = library.LibraryClient("127.0.0.1", 1)
+    client.fail(OSError("gone"))
+    with pytest.raises(OSError, match="gone"):
+        await client.ended
+    client = library.LibraryClient("127.0.0.1", 1)
+    client.fail(OSError("gone"))
+    await asyncio.sleep(0)
+    del client
+    gc.collect()
+    assert logged == []
 
 
 async def test_aiomqtt_has_what_is_read_and_set_here() -> None:

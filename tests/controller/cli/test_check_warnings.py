@@ -128,7 +128,10 @@ def test_every_secret_that_everybody_can_read_is_reported(
     assert [line for line in warned(reachable, capsys, more=SECRETS) if "other users" in line] == []
 
 
-PUBLIC = ("ca_file", "cert_file", "broker_cert_file", "theme", "file", "folder")
+PUBLIC = (
+    *("ca_file", "cert_file", "broker_cert_file", "theme", "file", "folder"),
+    *("logo", "media"),
+)
 """Keys of files with nothing to hide."""
 
 
