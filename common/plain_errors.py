@@ -1,4 +1,4 @@
-"""What is wrong with a value, in words: msgspec's errors for the author of a file or a command.
+"""Describes an invalid value to the author of a file or a command, from msgspec's error.
 
 msgspec names Python's types and a JSON path (``Expected `int | null`, got `str` - at
 `$.minimum```); here the field comes first, and types have the names that a writer of JSON or TOML

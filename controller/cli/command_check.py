@@ -34,7 +34,7 @@ def command_mistake(
     is_jackpot: bool,
 ) -> str | None:
     """Return what is wrong with a command, or None. ``fields`` are as in its body, amounts as they
-    were typed. ``by`` and ``role`` are None where a key signs the command or it has none.
+    were typed. ``by`` and ``role`` are None if a key signs the command, or if it needs neither.
     """
     amounts = dict.fromkeys(fields.keys() & amount_fields(full_name(name)), ANY_AMOUNT)
     fields = {**fields, **amounts}

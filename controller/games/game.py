@@ -18,7 +18,7 @@ from common.readings import AnyReading
 
 
 class GameView(NamedTuple):
-    """What the retained topics publish of a state of the game."""
+    """The part of the retained topics that is derived from a state of the game."""
 
     shown: AnyShown
     """The game's part of ``state``: phase, round, last number ... JSON values only; of cards, only
@@ -83,5 +83,5 @@ class Game(Protocol):
         ...
 
     def view(self, state: Any) -> GameView:
-        """What the retained topics publish of a state."""
+        """Return the part of the retained topics that is derived from a state."""
         ...

@@ -284,7 +284,7 @@ class Machine(Generic[B, S, T, M]):
         return self.kind.jackpot_bet(self)
 
     def view(self, state: T) -> GameView:
-        """What the retained topics publish of a state."""
+        """Return the part of the retained topics that is derived from a state."""
         turn = self.turn(state)
         return GameView(
             self.kind.show(self, state),

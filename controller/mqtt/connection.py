@@ -185,7 +185,7 @@ class PublisherConnection(BrokerClient):
         self._send(publish_packet(message, None, v5=self.v5))
 
     def reserve(self, count: int) -> bool:
-        """Keep room for so many messages of :meth:`send_directly`; see :class:`PublishWindow`."""
+        """Reserve room for messages of :meth:`send_directly`; see :class:`PublishWindow`."""
         return self._outgoing.reserve(count)
 
     def send_directly(self, messages: Sequence[OutgoingMessage]) -> Collection[int]:

@@ -1,8 +1,8 @@
 """Events that the thread of the journal's writer sends itself as soon as they are committed.
 
-The event loop learns of a commit later, and other work may be before it. So while nothing is in the
-way, it opens the connection for the events of one commit. What it has to know of them is settled
-when the commit is reported to it; acknowledgements are always its own.
+The event loop learns of a commit later, after other work that waits. So while nothing else has to
+be sent first, it opens the connection for the events of one commit. It takes over their packets
+when the commit is reported, and handles all acknowledgements.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ LAUNCHES: frozenset[Phase] = frozenset({"ball_in_rim", "launched"})
 
 
 class WheelMotion(msgspec.Struct, frozen=True):
-    """What is known of a wheel. ``since`` and ``launched``: seconds since 1970."""
+    """How a wheel moves, as last reported. ``since`` and ``launched``: seconds since 1970."""
 
     reading: WheelPhase
     since: float

@@ -89,9 +89,9 @@ class EventOutbox:
         self._resent_through = 0
         """The position up to which only events of these topics are sent."""
         self._last_health = OutboxHealth(depth=0, oldest=None)
-        """What was reported last, for while the journal cannot be read."""
+        """The last report, repeated while the journal cannot be read."""
         self.direct = DirectEvents(self._direct_message)
-        """What the journal's writer sends."""
+        """Sends events in the thread of the journal's writer."""
         self._log = structlog.get_logger().bind(broker=url)
 
     def health(self) -> OutboxHealth:

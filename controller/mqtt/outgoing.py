@@ -120,7 +120,7 @@ class PublishWindow:
         self._direct.clear()
 
     def reserve(self, count: int) -> bool:
-        """Keep room for so many messages that another thread sends directly. Return False, and
+        """Reserve room for ``count`` messages that another thread sends directly. Return False, and
         reserve none, unless that leaves as much for others and nothing is waiting.
         """
         room = self.limit - len(self._in_flight) - len(self._direct)

@@ -64,4 +64,7 @@ def test_a_misspelt_role_is_corrected_before_any_question() -> None:
 def test_a_configuration_that_is_missing_is_no_misspelt_action() -> None:
     status, line = run_novamas("carrousel", "verify.toml")
     assert status == 1
-    assert line.startswith("novamas: verify.toml: file: cannot be read: No such file or directory")
+    assert line == (
+        "novamas: verify.toml: file: cannot be read: No such file or directory; `novamas init` "
+        "writes a first one"
+    )

@@ -316,7 +316,7 @@ async def test_errors_while_terminating_are_no_failure(
             raise ExceptionGroup("parting", [OSError("the broker is gone")]) from None
 
     monkeypatch.setattr(program, "_open_and_watch", part)
-    assert not await program._play(DemoFloor(tmp_path), Namespace())
+    assert await program._play(DemoFloor(tmp_path), Namespace()) is False
 
 
 def test_the_error_of_a_program_that_cannot_start_is_shown() -> None:
