@@ -154,13 +154,10 @@ def _laws() -> str:
     """Return a path to an in-memory file with the printed text of every rule, inherited by the next
     program.
     """
-    import msgspec
+    from controller.rulebooks.numbered import printed_rules
 
-    from controller.rulebooks.numbered import numbered
-
-    words = {name: rule.printed for name, rule in numbered().items()}
     with open(os.memfd_create("laws", 0), "wb", closefd=False) as file:
-        file.write(msgspec.json.encode(words))
+        file.write(printed_rules())
         return f"/proc/self/fd/{file.fileno()}"
 
 

@@ -156,15 +156,12 @@ def pepper_path(web: WebConfig) -> Path:
 
 def write_laws(folder: Path) -> Path:
     """Write the printed text of every rule, which the console shows beside an article."""
-    import msgspec
-
-    from controller.rulebooks.numbered import numbered
+    from controller.rulebooks.numbered import printed_rules
 
     path = folder / "laws.json"
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        words = {name: rule.printed for name, rule in numbered().items()}
-        replace_file(path, msgspec.json.encode(words))
+        replace_file(path, printed_rules())
     except OSError as error:
         raise CommandLineError(f"{path}: {error.strerror}") from None
     return path

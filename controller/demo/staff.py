@@ -105,7 +105,7 @@ def enrol(
     persons = [
         Person(
             id=_id(role),
-            name=f"demo {role}",
+            name="Demo " + role.replace("_", " "),
             roles=(role,),
             tables=(ALL_TABLES,),
             keys=(Key(x=to_base64url(key.verify_key.encode())),),

@@ -44,6 +44,8 @@ class NumberedRule(msgspec.Struct, frozen=True):
     """Line numbers in our copy of the decree."""
     printed: str
     """The decree's exact words."""
+    language: str
+    """The language in which the decree is printed."""
     proofs: tuple[RuleProof, ...]
 
 
@@ -69,6 +71,19 @@ def numbered() -> dict[str, NumberedRule]:
                 article=f"{head(subject.decree).title}, {words[rule]['article']}",
                 lines=words[rule]["lines"],
                 printed=words[rule]["words"],
+                language=head(subject.decree).languages[0],
                 proofs=proofs.get(rule, ()),
             )
     return rules
+
+
+def printed_rules() -> bytes:
+    """Return the printed words of every rule and their language, by id, as JSON: for programs
+    beside the daemon, which show them next to an article.
+    """
+    return msgspec.json.encode(
+        {
+            name: {"words": rule.printed, "language": rule.language}
+            for name, rule in numbered().items()
+        }
+    )

@@ -16,6 +16,7 @@ from subscribers.console.sending import SecondPersonWait, Touch
 from subscribers.display.picture import TableTrouble, Word
 from subscribers.display.rounds import PlayedRound
 from subscribers.feed.table_snapshot import Outdated, TableSnapshot
+from subscribers.laws import PrintedRule
 
 ItemType = Literal["second", "fault", "ask", "unresolved", "warning"]
 
@@ -71,8 +72,7 @@ class WorkItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     round: int | None = None
     detail: str | None = None
     article: str | None = None
-    printed: str | None = None
-    """The text of the decree."""
+    printed: PrintedRule | None = None
     frames: tuple[Frame, ...] = ()
     answers: tuple[AnswerButton, ...] = ()
     others: str = ""
@@ -201,8 +201,8 @@ class TableContext(msgspec.Struct, frozen=True, kw_only=True):
     waits: tuple[SecondPersonWait, ...]
     rounds: tuple[PlayedRound, ...] = ()
     """The latest rounds of the table, oldest first."""
-    laws: Mapping[str, str]
-    """The text of each rule of a decree, by its id."""
+    laws: Mapping[str, PrintedRule]
+    """The rules of the decrees, by their ids."""
     currency: str = EURO
     """The site's, for a session that names none."""
 

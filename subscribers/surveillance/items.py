@@ -4,6 +4,7 @@ evidence. No clock, no I/O.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -13,6 +14,7 @@ from common.contract.event_fields import Frame
 from common.contract.messages.messages import ENGLISH, catalogue, text, word
 from common.contract.outcomes import AnyOutcome
 from common.contract.refusals import Refusal
+from subscribers.display.cards import card
 from subscribers.display.permanency import outcome_text
 from subscribers.surveillance.archive import ArchiveRecord, ArchiveRow, Kind
 from subscribers.surveillance.words import room_text
@@ -43,6 +45,9 @@ EVENT_MARKS: Mapping[str, Mark] = {
 KIND_MARKS: Mapping[Kind, Mark] = {"alert": "alert", "finding": "finding", "access": "access"}
 MAX_DETAIL_LENGTH = 400
 """Maximum length of a detail in a list, in characters."""
+
+_CARD = re.compile(r"[2-9TJQKA][cdhs]|X")
+"""A card on the wire."""
 
 Fields = Mapping[str, Any]
 
@@ -180,7 +185,9 @@ def _event(type_: str, fields: Fields, subject: str, language: str) -> str:
 def _worded(fields: Fields, language: str) -> dict[str, str]:
     """Return the fields of an event, with wire words replaced by their texts."""
     texts = _strings(fields)
-    texts.setdefault("card", room_text("page.face_down", language))
+    name = texts.get("card")
+    if name is None or _CARD.fullmatch(name):
+        texts["card"] = card(name, language).label
     for name in ("who", "to"):
         if name in texts:
             texts[name] = who(texts[name], language)

@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from datetime import datetime
-from pathlib import Path
 
 import msgspec
 
@@ -18,6 +17,7 @@ from common import clock
 from common.command_line import CommandLine, end_process
 from common.contract.messages.messages import ENGLISH, LANGUAGES
 from common.suggestions import unknown_word
+from subscribers.laws import PrintedRule, read_laws
 from subscribers.surveillance.archive import ArchiveRecord, ArchiveRow, Query, RecordArchive
 from subscribers.surveillance.errors import ArchiveError
 from subscribers.surveillance.items import ArchiveItem, item
@@ -169,7 +169,7 @@ def _check(
     archive: RecordArchive,
     settings: SearchSettings,
     options: argparse.Namespace,
-    laws: Mapping[str, str],
+    laws: Mapping[str, PrintedRule],
 ) -> None:
     """Raise ``SearchRequestError`` for a site, table or rule that does not exist."""
     sites = tuple(options.site)
@@ -217,18 +217,16 @@ def _body(row: ArchiveRow) -> msgspec.Raw | str:
     return msgspec.Raw(row.record.body)
 
 
-def _laws(path: str | None) -> Mapping[str, str]:
-    if path is None:
-        return {}
+def _laws(path: str | None) -> Mapping[str, PrintedRule]:
     try:
-        return msgspec.json.decode(Path(path).read_bytes(), type=dict[str, str])
+        return read_laws(path)
     except (OSError, ValueError):
         return {}
 
 
 def _print(
     items: Sequence[ArchiveItem],
-    laws: Mapping[str, str],
+    laws: Mapping[str, PrintedRule],
     own_site: str,
     options: argparse.Namespace,
     *,
@@ -290,7 +288,7 @@ MARK_STYLES = {
 }
 
 
-def _details(item_: ArchiveItem, laws: Mapping[str, str], language: str) -> Iterable[str]:
+def _details(item_: ArchiveItem, laws: Mapping[str, PrintedRule], language: str) -> Iterable[str]:
     """Yield the lines below an item of a round: author, decree, evidence."""
     if item_.detail:
         yield item_.detail
@@ -300,7 +298,7 @@ def _details(item_: ArchiveItem, laws: Mapping[str, str], language: str) -> Iter
         yield f"{room_text('page.signed_by', language)}: {person.name} ({person.id}, {person.role})"
     if item_.law:
         law_text = laws.get(item_.law)
-        yield f"{item_.law}: «{law_text}»" if law_text else item_.law
+        yield f"{item_.law}: «{law_text.words}»" if law_text else item_.law
     for frame in item_.frames:
         device = f"{frame.device} " if frame.device else ""
         yield f"{room_text('page.evidence', language)}: {device}{frame.at:.3f} s  {frame.frame}"

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import json
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +34,7 @@ from subscribers.console.work import console_view
 from subscribers.display.rounds import PlayedRound
 from subscribers.feed.floor import JACKPOT_PREFIX, Floor, change_of
 from subscribers.feed.meter import silence
+from subscribers.laws import read_laws
 from subscribers.web.files import static_files
 from subscribers.web.metrics import WebCounters
 from subscribers.web.receipts import Receipts
@@ -105,9 +105,7 @@ class Pit:
         )
         self.currency = settings.currency
         self._badge_signs = settings.badge_signs
-        self.laws: Mapping[str, str] = (
-            {} if settings.laws is None else json.loads(Path(settings.laws).read_bytes())
-        )
+        self.laws = read_laws(settings.laws)
         self.receipts = Receipts(
             settings, self.door, self.require_table, lambda: _house_language(floor)
         )

@@ -27,6 +27,8 @@ from common.log import structlog
 from common.people.register import ALL_TABLES, Person
 from subscribers.console.admission import Denied
 from subscribers.console.sessions import Session
+from subscribers.display.cards import card
+from subscribers.laws import PrintedRule
 from subscribers.surveillance import pages
 from subscribers.surveillance.archive import ArchiveRow, Query, RecordArchive
 from subscribers.surveillance.errors import ArchiveError
@@ -314,11 +316,12 @@ class SurveillancePages:
             return JSONResponse({"ok": False, "text": text}, headers=NO_STORE_HEADERS)
         cards = [
             {
-                **msgspec.to_builtins(card),
-                "place": None if card.to is None else who(card.to, session.language),
-                "by": room_text(f"signed.{card.signed}", session.language),
+                **msgspec.to_builtins(shown_card),
+                "label": card(shown_card.card, session.language).label,
+                "place": None if shown_card.to is None else who(shown_card.to, session.language),
+                "by": room_text(f"signed.{shown_card.signed}", session.language),
             }
-            for card in shown.cards
+            for shown_card in shown.cards
         ]
         return _json({"ok": True, "cards": cards, "recorded": shown.look.time})
 
@@ -390,7 +393,7 @@ class SurveillancePages:
         if not self._pit.door.admission.may_be_at(table, person):
             raise HTTPException(404)
 
-    def _law_texts(self, items: list[ArchiveItem]) -> dict[str, str]:
+    def _law_texts(self, items: list[ArchiveItem]) -> dict[str, PrintedRule]:
         laws = self._pit.laws
         return {record.law: laws[record.law] for record in items if record.law in laws}
 

@@ -224,6 +224,7 @@ def test_the_page_shows_a_void_spin_with_its_evidence_and_the_cards(
     detail = page.locator(".detail")
     expect(detail.locator("h2")).to_have_text("Jugada 2 · r1 · sesión 1")
     expect(detail.locator("blockquote").last).to_contain_text("bola nula")
+    expect(detail.locator("blockquote").last).to_have_attribute("lang", "es")
     expect(detail).to_contain_text("*X;3;002;")
     expect(detail).to_contain_text("M. Lasa (m-lasa, jefe de mesa)")
     expect(detail).to_contain_text("surveillance clip --table r1 --session 1 --round 2")

@@ -64,8 +64,8 @@ function article({ article: cited, printed }) {
     h(
       "details",
       { open: true },
-      h("summary", {}, words("pit.article"), ": ", h("cite", {}, cited)),
-      printed && h("blockquote", {}, printed),
+      h("summary", {}, words("pit.article"), ": ", h("cite", { lang: printed?.language }, cited)),
+      printed && h("blockquote", { lang: printed.language }, printed.words),
     )
   );
 }

@@ -104,7 +104,15 @@ function shown(each) {
     "li",
     {},
     each.card &&
-      h("span", { class: /[dh]$/.test(each.card) ? "card red" : "card" }, name(each.card)),
+      h(
+        "span",
+        {
+          class: /[dh]$/.test(each.card) ? "card red" : "card",
+          role: "img",
+          "aria-label": each.label,
+        },
+        name(each.card),
+      ),
     each.place && h("strong", {}, `${each.place} · ${words("page.card")} ${each.index}`),
     each.body && h("code", {}, each.body),
     each.time && h("span", { class: "soft" }, moment(each.time)),

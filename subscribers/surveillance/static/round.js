@@ -57,6 +57,7 @@ export function named(place) {
 
 /** A record, with everything that belongs to it. */
 export function event(item, laws) {
+  const law = laws[item.law];
   const beside = [
     item.detail && h("p", {}, item.detail),
     item.article &&
@@ -65,10 +66,10 @@ export function event(item, laws) {
         {},
         words("page.decree"),
         ": ",
-        h("cite", {}, item.article),
+        h("cite", { lang: law?.language }, item.article),
         item.law && h("span", { class: "soft" }, ` ${item.law}`),
       ),
-    laws[item.law] && h("blockquote", { lang: "es" }, laws[item.law]),
+    law && h("blockquote", { lang: law.language }, law.words),
     item.by && h("p", {}, `${words("page.said_by")}: ${item.by}`),
     item.signed &&
       h(

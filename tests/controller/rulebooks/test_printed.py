@@ -6,12 +6,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from controller.games.deciding import who_decides
 from controller.rulebooks import rows
 from controller.rulebooks.dispositions import own_rules
-from controller.rulebooks.numbered import numbered
+from controller.rulebooks.numbered import numbered, printed_rules
 from controller.rulebooks.pages import WHO_DECIDES_PAGE, pages
 from tests.controller.rulebooks.printed import FILE, ROOT, printed, references, text, words
 
@@ -60,6 +61,21 @@ def test_the_article_is_where_an_inspector_would_look(rule: str, article: str) -
         row["id"]: row["article"]
         for row in rows("printed.tsv", ("id", "article", "lines", "words"))
     }[rule] == article
+
+
+@pytest.mark.parametrize(
+    ("rule", "language"),
+    [
+        ("ARA02-016", "es"),
+        ("BAL05-037", "ca"),
+        ("BAL09-004", "ca"),
+        ("EUS96-184", "eu"),
+        ("GAL07-105", "gl"),
+    ],
+)
+def test_a_quoted_rule_names_the_language_of_its_decree(rule: str, language: str) -> None:
+    quoted = msgspec.json.decode(printed_rules())[rule]
+    assert quoted == {"words": numbered()[rule].printed, "language": language}
 
 
 def test_the_pages_are_those_of_the_data() -> None:

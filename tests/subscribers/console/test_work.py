@@ -28,6 +28,7 @@ from subscribers.console.view import TableContext
 from subscribers.console.words import words
 from subscribers.console.work import SUGGESTED_REASONS, VOID_REASONS, console_view
 from subscribers.feed.table_snapshot import Outdated, TableSnapshot, fold
+from subscribers.laws import PrintedRule
 from tests.support.for_each import for_each
 from tests.support.people.staff import LASA, RIERA, VIDAL
 from tests.support.subscribers.table import ENVELOPE
@@ -98,7 +99,7 @@ def seen(
         "language": "es",
         "touches": (),
         "waits": (),
-        "laws": {"ARA02-007": "lanzar la bola"},
+        "laws": {"ARA02-007": PrintedRule("lanzar la bola", "es")},
         **more,
     }
     return TableContext(known=table, evidence=evidence, person=person, **given)
@@ -122,7 +123,10 @@ def test_a_question_has_its_evidence_and_the_answer_that_it_suggests() -> None:
     table = known(roulette(asks=["round.void", "round.confirm"]))
     (item,) = console_view(seen(table, events=(WITH_ROTOR,))).items
     assert (item.what, item.title, item.round) == ("ask", "bola en el sentido del cilindro", 3)
-    assert (item.article, item.printed) == ("ARA02-007, art. 3", "lanzar la bola")
+    assert (item.article, item.printed) == (
+        "ARA02-007, art. 3",
+        PrintedRule("lanzar la bola", "es"),
+    )
     assert item.frames[0].frame == "*X;3;001"
     first = item.answers[0]
     assert (first.command, first.fields, first.grave, first.open) == (

@@ -83,6 +83,25 @@ def test_every_type_of_event_has_words_and_every_text_has_five_languages() -> No
         assert all(each == named[0] for each in named), key
 
 
+@pytest.mark.parametrize(
+    ("language", "words"),
+    [
+        ("en", "card 5 of dealer turned: ace of hearts"),
+        ("es", "carta 5 de croupier descubierta: as de corazones"),
+        ("eu", "croupierra: 5. karta agerian: bihotzak: batekoa"),
+    ],
+)
+def test_a_card_is_named_in_words(language: str, words: str) -> None:
+    turned = {"type": "card.turned", "to": "dealer", "index": 5}
+    assert item(row(1, **turned, card="Ah"), language).title == words
+
+
+def test_a_card_without_a_name_is_face_down_and_an_unknown_one_stays_as_it_is() -> None:
+    dealt = {"type": "card.dealt", "to": "player", "index": 1}
+    assert item(row(1, **dealt), "es").title.endswith(": boca abajo")
+    assert item(row(1, **dealt, card="11z"), "es").title.endswith(": 11z")
+
+
 def test_a_field_of_the_wire_never_fills_in_more_than_its_place() -> None:
     told = {"type": "staff.arrived", "person": "{duty} {0.__class__}", "duty": "croupier"}
     assert item(row(1, **told), "en").title == "{duty} {0.__class__} at the table: croupier"
