@@ -152,6 +152,8 @@ class WheelShown(Shown, frozen=True, kw_only=True):
     """Valid rounds left before closing, where that was announced; else null."""
     rounds_at_this_minimum: Whole | None
     """Valid rounds left before a new minimum holds, where that was announced; else null."""
+    next_minimum: Whole | None = None
+    """An announced new minimum in minor units of ``currency``, or null."""
 
 
 class RouletteShown(WheelShown, frozen=True, kw_only=True, tag="roulette"):
@@ -396,7 +398,11 @@ class BlackjackShown(Shown, frozen=True, kw_only=True, tag="blackjack"):
     boxes: Whole
     """Boxes marked on the table."""
     next_minimum: Whole | None
-    """An announced new minimum, or null."""
+    """An announced new minimum in minor units of ``currency``, or null."""
+    rounds_at_this_minimum: Whole | None = None
+    """Valid rounds left before a new minimum holds, where that was announced; else null, also where
+    it holds from the next shoe on.
+    """
     jackpot_standing: LinkedJackpot | None
     """The jackpot that the accumulated bet is linked with, or null."""
 
@@ -454,6 +460,10 @@ class CirclePokerShown(Shown, frozen=True, kw_only=True, tag="circle-poker"):
     """The decree's rules for stakes, or null."""
     rake: tuple[Table, ...]
     """How the house may take its share: the choices of the decree."""
+    next_minimum: Whole | None = None
+    """An announced new minimum in minor units of ``currency``, or null."""
+    rounds_at_this_minimum: Whole | None = None
+    """Valid rounds left before a new minimum holds, where that was announced; else null."""
 
     owners = ("board",)
 

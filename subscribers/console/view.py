@@ -141,7 +141,7 @@ class TableTile(msgspec.Struct, frozen=True, kw_only=True):
     pace: int | None
     """Rounds an hour; None where too few are known."""
     next_minimum: int | None
-    """An announced minimum in minor units, where the table publishes it."""
+    """An announced minimum in minor units."""
     rounds_until_minimum: int | None
     """Valid rounds left before an announced minimum holds."""
 

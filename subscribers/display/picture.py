@@ -119,7 +119,7 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
     maximum: int | None
     """The highest stake on a single number or a hand, if the table's settings have it."""
     next_minimum: int | None
-    """An announced new minimum, if the state has its amount."""
+    """An announced new minimum in minor units."""
     rounds_at_minimum: int | None
     """Valid rounds left at this minimum, if a new one was announced."""
     titles: Mapping[str, str]
@@ -198,8 +198,8 @@ def table_picture(
         minimum=None if shown is None else shown.minimum,
         currency=None if shown is None else shown.currency,
         maximum=_maximum(shown),
-        next_minimum=getattr(shown, "next_minimum", None),
-        rounds_at_minimum=getattr(shown, "rounds_at_this_minimum", None),
+        next_minimum=None if shown is None else shown.next_minimum,
+        rounds_at_minimum=None if shown is None else shown.rounds_at_this_minimum,
         titles={} if about is None else about.title,
         calls=snapshot.announcement if trouble is None else {},
         linked=_linked(shown, chosen),

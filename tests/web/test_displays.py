@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import pytest
 from playwright.sync_api import Page, expect
 
-from common.contract.commands import SessionClose
+from common.contract.commands import LimitAnnounce, SessionClose
 from common.contract.messages.messages import LANGUAGES, catalogue
 from common.contract.notation import Input
 from tests.support.games import scripts
@@ -120,6 +120,27 @@ def test_each_turn_of_events_has_its_picture_without_a_reload(
     teller.online("b2")
     expect(current.locator(".number")).to_have_text("36")
     assert page.evaluate("window.same")
+
+
+@pytest.mark.parametrize(
+    ("language", "text"),
+    [
+        ("es", "nuevo mínimo 10 € · bolas antes: 3"),
+        ("ca", "nou mínim 10 € · boles abans: 3"),
+        ("eu", "gutxieneko berria 10 € · aurretik 3 bola"),
+        ("gl", "novo mínimo 10 € · bólas antes: 3"),
+        ("en", "new minimum €10 · balls before: 3"),
+    ],
+)
+def test_guests_read_the_announced_minimum_and_when_it_holds(
+    serve: Serve, teller: Teller, page: Page, language: str, text: str
+) -> None:
+    table = spun([7])
+    table.hear(LimitAnnounce(at=100.0, by="J. Pons", role="director", minimum=1000))
+    retain(teller, table, "ruleta-1")
+    server = serve([("ruleta-1", False)])
+    open_(page, server, f"/table/ruleta-1?lang={language}")
+    expect(page.locator(".announced")).to_have_text(text)
 
 
 def test_each_table_speaks_its_own_language(serve: Serve, teller: Teller, page: Page) -> None:

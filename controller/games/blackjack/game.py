@@ -100,6 +100,7 @@ def show(game: BlackjackGame, state: BlackjackState) -> BlackjackShown:
         shoe=shoe.show(state.shoe),
         boxes=game.rules.boxes,
         next_minimum=state.limit.minimum if state.limit else None,
+        rounds_at_this_minimum=state.limit.left if state.limit else None,
         jackpot_standing=state.jackpot,
     )
 

@@ -268,6 +268,8 @@ def show(game: CircleGame, state: CircleState) -> CirclePokerShown:
         raises=game.book.raises,
         stakes=msgspec.to_builtins(game.book.stakes),
         rake=tuple(msgspec.to_builtins(rake) for rake in game.book.rake),
+        next_minimum=state.raised,
+        rounds_at_this_minimum=None if state.raised is None else int(hand is not None),
     )
 
 

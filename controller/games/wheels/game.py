@@ -64,6 +64,7 @@ def common(game: AnyMachine, state: Any) -> dict[str, Any]:
         "bets": state.current.bets if state.current else (),
         "last_rounds": state.left("close"),
         "rounds_at_this_minimum": state.left("limit"),
+        "next_minimum": state.next_minimum,
         "minimum": state.minimum,
         "currency": state.currency,
         "settings": msgspec.to_builtins(game.settings),

@@ -142,6 +142,14 @@ class WheelState(Rounds[WheelEntry], frozen=True, kw_only=True, omit_defaults=Tr
             (countdown.left for countdown in self.countdowns if countdown.purpose == purpose), None
         )
 
+    @property
+    def next_minimum(self) -> int | None:
+        """The announced minimum; None where none was announced."""
+        return next(
+            (countdown.minimum for countdown in self.countdowns if countdown.purpose == "limit"),
+            None,
+        )
+
 
 def tallied(before: T, entries: Iterable[WheelEntry], upto: int | None = None) -> T:
     """A tally after these rounds, or those of them up to round ``upto``."""

@@ -89,11 +89,12 @@ function facts({ tile: shown }) {
 /** The minimum, and an announced one. */
 export function minimum({ minimum: least, currency, tile: shown }) {
   const texts = [least && `${words("display.minimum")} ${money(least, currency)}`];
-  const left = shown?.rounds_until_minimum;
   if (shown?.next_minimum) {
-    texts.push(words("pit.next_minimum", { minimum: money(shown.next_minimum, currency) }));
+    texts.push(words("display.next_minimum", { amount: money(shown.next_minimum, currency) }));
   }
-  if (left !== null && left !== undefined) texts.push(words("pit.minimum_in", { rounds: left }));
+  if (shown?.rounds_until_minimum) {
+    texts.push(words("display.rounds_until_minimum", { count: shown.rounds_until_minimum }));
+  }
   return texts.filter(Boolean).join(" · ");
 }
 

@@ -151,11 +151,14 @@ function limits(picture, compact) {
   );
 }
 
-/** An announced new minimum. */
-function announced({ currency, next_minimum: next, rounds_at_minimum: rounds }) {
+/** An announced new minimum, and how long it takes until it holds. */
+function announced({ view, currency, next_minimum: next, rounds_at_minimum: rounds }) {
+  const until = ["roulette", "boule"].includes(view)
+    ? "display.balls_until_minimum"
+    : "display.rounds_until_minimum";
   const texts = [
     next !== null && currency && words("display.next_minimum", { amount: money(next, currency) }),
-    rounds !== null && words("display.minimum_rounds", { count: rounds }),
+    rounds > 0 && words(until, { count: rounds }),
   ].filter(Boolean);
   return texts.length > 0 && h("p", { class: "announced" }, texts.join(" · "));
 }

@@ -267,6 +267,8 @@ def test_announced_rounds_are_counted(decree: str) -> None:
             play.send("limit.announce", minimum=1000)
     else:
         play.send("limit.announce", "director", minimum=1000)
+        rounds = None if decree == "EUS96" else 3
+        assert (play.shown["next_minimum"], play.shown["rounds_at_this_minimum"]) == (1000, rounds)
     for _ in range(3):
         play.deal((1, 2), "Th 9s Kd 8d 9c")
         play.key("stand")

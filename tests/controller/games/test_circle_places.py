@@ -282,10 +282,12 @@ def test_another_minimum_is_announced_and_applies_from_the_next_round() -> None:
     [announced] = of_kind(play.send("limit.announce", role="director", minimum=1000), LastRounds)
     assert (announced.purpose, announced.left) == ("limit", 1)
     assert play.state.minimum == 500
+    assert (play.shown["next_minimum"], play.shown["rounds_at_this_minimum"]) == (1000, 1)
     play.close(winner=1)
+    assert (play.shown["next_minimum"], play.shown["rounds_at_this_minimum"]) == (1000, 0)
     [changed] = of_kind(play.bets(), LimitChanged)
     assert (changed.minimum, changed.was, changed.currency) == (1000, 500, "EUR")
-    assert play.shown["minimum"] == 1000
+    assert (play.shown["minimum"], play.shown["next_minimum"]) == (1000, None)
 
 
 @rule("BAL09-070")

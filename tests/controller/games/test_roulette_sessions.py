@@ -190,9 +190,12 @@ def test_the_last_balls_are_announced_once(play: Play) -> None:
 def test_a_new_minimum_applies_after_three_balls_at_the_old_one(decree: str) -> None:
     play = Play(decree)
     play.open(minimum=500, currency="EUR")
+    assert announced_minimum(play) == (None, None)
     assert only(play.send("limit.announce", "director", minimum=1000), LastRounds).left == 3
+    assert announced_minimum(play) == (1000, 3)
     events = [*play.spin(8, 1), *play.spin(9, 2)]
     assert play.state.minimum == 500
+    assert announced_minimum(play) == (1000, 1)
     play.until_closed(3)
     play.send("round.void", reason="ball_out")
     events += play.spin(10, 3)
@@ -200,6 +203,12 @@ def test_a_new_minimum_applies_after_three_balls_at_the_old_one(decree: str) -> 
     changed = only(events, LimitChanged)
     assert (changed.minimum, changed.was, changed.currency) == (1000, 500, "EUR")
     assert play.state.minimum == 1000
+    assert announced_minimum(play) == (None, None)
+
+
+def announced_minimum(play: Play) -> tuple[int | None, int | None]:
+    """The announced minimum of the state, and the rounds until it holds."""
+    return play.shown["next_minimum"], play.shown["rounds_at_this_minimum"]
 
 
 @pytest.mark.rule("ARA02-023", "GAL07-022")

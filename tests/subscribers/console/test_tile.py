@@ -80,12 +80,13 @@ def test_the_pace_needs_a_few_rounds_of_the_last_hour() -> None:
 
 def test_who_deals_and_the_announced_minimum() -> None:
     state = {
-        **roulette(rounds_at_this_minimum=3),
+        **roulette(rounds_at_this_minimum=3, next_minimum=1000),
         "staff": {"croupier": ["A. Riera", "J. Pons"], "table_head": ["M. Lasa"]},
     }
     view = console_view(seen(known(state)))
     assert view.tile is not None
-    assert (view.tile.croupiers, view.tile.rounds_until_minimum) == ("A. Riera, J. Pons", 3)
+    assert view.tile.croupiers == "A. Riera, J. Pons"
+    assert (view.tile.next_minimum, view.tile.rounds_until_minimum) == (1000, 3)
     assert [(each.person, each.duty) for each in view.on_duty] == [
         ("A. Riera", "croupier"),
         ("J. Pons", "croupier"),
