@@ -48,6 +48,7 @@ WheelFaultName = Literal[
     "number_changed",  # the wheel now shows another number than it reported
     "number_unknown",  # the wheel shows a pocket that it should not have
     "self_test",
+    "other_fault",  # the device reports a fault that no other word names
 ]
 
 

@@ -5,7 +5,7 @@ messages and readings.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 from msgspec.structs import replace
@@ -147,7 +147,7 @@ class FrameBuilder:
         for field in frame_part.fields.values():
             table = self._profile.maps[field.map] if isinstance(field.map, str) else field.map
             words += [field.fixed, *(table or ())]
-            words += [] if field.blank is None else [field.blank]
+            words += [word for word in (field.blank, field.double_zero) if word is not None]
             numbers += [bound for bound in (field.min, field.max) if bound is not None]
             masks += [field.bits] if field.bits is not None else []
         for conditions in (*self._when, *self._unless):
@@ -347,17 +347,18 @@ def _unscaled(values: Iterable[Any], field: FieldSpec | None) -> list[int]:
 def _format_numbers(numbers: Iterable[int], encoding: str, width: int | None) -> Iterator[Part]:
     """Format numbers as they are sent."""
     for number in numbers:
-        if number < 0:
-            continue
-        if encoding in ("big", "little"):
+        if encoding == "bcd" and number >= 0:
+            size = 2 * (width or 1)
+            if len(digits := f"{number:0{size}d}") == size:
+                yield bytes.fromhex(digits).decode("latin-1")
+        elif encoding in ("big", "little"):
             try:
                 size = width or 1
-                yield number.to_bytes(size, "big" if encoding == "big" else "little").decode(
-                    "latin-1"
-                )
+                order: Literal["big", "little"] = "big" if encoding == "big" else "little"
+                yield number.to_bytes(size, order, signed=number < 0).decode("latin-1")
             except OverflowError:
                 continue
-        else:
+        elif number >= 0 or encoding == "decimal":
             yield f"{number:0{width or 1}{'X' if encoding == 'hex' else 'd'}}"
 
 

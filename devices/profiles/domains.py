@@ -13,11 +13,10 @@ from typing import Any
 import msgspec
 
 from common.readings import MAX_EXACT_INTEGER
+from devices.profiles.fields import DOUBLE_ZERO, MAX_DIGITS
 from devices.profiles.language import FieldSpec
 
-_BASE = {"decimal": 10, "hex": 16}
-_MAX_DIGITS = 18
-"""Maximum number of digits of a number."""
+_BASE = {"decimal": 10, "bcd": 10, "hex": 16}
 
 
 class NumberDomain(msgspec.Struct, frozen=True):
@@ -138,6 +137,8 @@ def field_domain(
     if field.value is not None:
         return FieldDomain((ValueDomain((field.value,)),))
     kinds = [value_kind for kind in text.kinds for value_kind in _before_map(kind, field)]
+    if field.double_zero is not None and kinds:
+        kinds.append(ValueDomain((DOUBLE_ZERO,)))
     # a blank is no value, even if the map contains it
     unmapped = text.absent and field.blank is None and not field.fixed
     domain = FieldDomain(tuple(kinds), unmapped)
@@ -195,9 +196,13 @@ def _unbounded_numbers(field: FieldSpec) -> NumberDomain:
 def _numbers_of_width(width: int | None, field: FieldSpec) -> NumberDomain:
     """All numbers that a text of this width can represent."""
     if field.encoding in ("big", "little"):
-        return NumberDomain(0, (1 << 8 * (8 if width is None else min(width, 8))) - 1)
-    digits = _MAX_DIGITS if width is None else min(width, _MAX_DIGITS)
-    return NumberDomain(0, _BASE[field.encoding] ** digits - 1)
+        values = 1 << 8 * (8 if width is None else min(width, 8))
+        return NumberDomain(-values // 2 if field.signed else 0, values - 1)
+    if field.encoding == "bcd" and width is not None:
+        width *= 2
+    digits = MAX_DIGITS if width is None else min(width, MAX_DIGITS)
+    most = _BASE[field.encoding] ** digits - 1
+    return NumberDomain(-most if field.signed else 0, most)
 
 
 def _within_bounds(numbers: NumberDomain, field: FieldSpec) -> list[ValueKind]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal
 
 from common.errors import NovamasError
 from common.readings import MAX_EXACT_INTEGER, escape
@@ -16,8 +16,20 @@ LATE, NOTHING = "late", "nothing"
 """Built-in fields of every profile: whether the current reading is late, and a value that is always
 absent.
 """
+DOUBLE_ZERO = "00"
+"""Value of a field whose bytes are its ``double_zero``."""
+BYTE_ENCODINGS = ("big", "little", "bcd")
+"""Encodings of a number in bytes, not in characters."""
+SIGNED_ENCODINGS = ("decimal", "big", "little")
+"""Encodings that may have a sign."""
 
-_DIGITS = {"decimal": ("0123456789", 10), "hex": ("0123456789abcdefABCDEF", 16)}
+MAX_DIGITS = 18
+"""Maximum number of digits of a number."""
+_DIGITS = {
+    "decimal": ("0123456789", 10),
+    "bcd": ("0123456789", 10),
+    "hex": ("0123456789abcdefABCDEF", 16),
+}
 
 
 class UnfitFieldError(NovamasError):
@@ -67,6 +79,8 @@ def _decode_field(
         return None
     if field.fixed and value != field.fixed:
         raise UnfitFieldError
+    if field.double_zero is not None and value == field.double_zero:
+        return DOUBLE_ZERO
     if field.encoding != "text" and isinstance(value, str):
         value = _parse_number(field, value)
     if isinstance(value, int) and not isinstance(value, bool):
@@ -107,13 +121,17 @@ def _field_bytes(
 
 def _parse_number(field: FieldSpec, text: str) -> int:
     if field.encoding in ("big", "little"):
-        return int.from_bytes(
-            text.encode("latin-1"), "big" if field.encoding == "big" else "little"
-        )
+        order: Literal["big", "little"] = "big" if field.encoding == "big" else "little"
+        return int.from_bytes(text.encode("latin-1"), order, signed=field.signed)
+    negative = False
+    if field.encoding == "bcd":
+        text = text.encode("latin-1").hex()
+    elif field.signed and text[:1] in ("+", "-"):
+        negative, text = text[0] == "-", text[1:]
     digits, base = _DIGITS[field.encoding]
-    if not text or text.strip(digits) or len(text) > 18:
+    if not text or text.strip(digits) or len(text) > MAX_DIGITS:
         raise UnfitFieldError
-    return int(text, base)
+    return -int(text, base) if negative else int(text, base)
 
 
 def scale(field: FieldSpec, value: int) -> int | float:

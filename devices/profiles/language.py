@@ -126,7 +126,7 @@ class ChecksumSpec(_ProfileSection, frozen=True):
 
 class FieldSpec(_ProfileSection, frozen=True):
     """``[fields.NAME]`` or ``[message.fields.NAME]``: a part of a frame, and how to decode it. See
-    ``docs/technician/profiles.md``.
+    ``docs/technician/profiles-reference.md``.
     """
 
     at: Offset | None = None
@@ -136,7 +136,9 @@ class FieldSpec(_ProfileSection, frozen=True):
     fixed: Bytes = msgspec.field(default="", name="is")
     strip: bool = False
     blank: Bytes | None = None
-    encoding: Literal["text", "decimal", "hex", "big", "little"] = "text"
+    encoding: Literal["text", "decimal", "hex", "bcd", "big", "little"] = "text"
+    signed: bool = False
+    double_zero: Bytes | None = None
     bits: tuple[Annotated[int, Meta(ge=0, le=63)], Annotated[int, Meta(ge=1, le=64)]] | None = None
     min: Signed | None = None
     max: Signed | None = None

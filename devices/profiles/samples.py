@@ -11,7 +11,7 @@ import msgspec
 
 from common.plain_errors import describe
 from common.readings import Reading
-from devices.profiles.fields import UnfitFieldError, scale
+from devices.profiles.fields import DOUBLE_ZERO, UnfitFieldError, scale
 from devices.profiles.language import Conditions, FieldSpec
 from devices.profiles.templates import (
     CARDS,
@@ -46,6 +46,7 @@ TEXT_SAMPLE = Sample(("?",))
 def sample_field(field: FieldSpec, source: Sample, table: Mapping[str, Any] | None) -> Sample:
     """Return sample values of a field with this source, after its map if it has one."""
     nothing = (None,) if field.optional or field.keep or field.blank is not None else ()
+    zeros = () if field.double_zero is None else (DOUBLE_ZERO,)
     if field.value is not None:
         return Sample((field.value,))
     if table is not None:
@@ -60,7 +61,7 @@ def sample_field(field: FieldSpec, source: Sample, table: Mapping[str, Any] | No
         else (field.min or 0, field.max if field.max is not None else (field.min or 0) + 1)
     )
     return Sample(
-        (*_bound_values(msgspec.structs.replace(field, bits=None), bounds), *nothing), span
+        (*_bound_values(msgspec.structs.replace(field, bits=None), bounds), *zeros, *nothing), span
     )
 
 

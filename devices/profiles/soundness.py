@@ -12,7 +12,7 @@ from common.suggestions import suggest
 from devices.profiles import samples
 from devices.profiles.checksums import checksum_width
 from devices.profiles.commands import ARGUMENT_MARK, CHECKSUM_MARK
-from devices.profiles.fields import LATE, NOTHING
+from devices.profiles.fields import BYTE_ENCODINGS, LATE, NOTHING, SIGNED_ENCODINGS
 from devices.profiles.language import (
     ChecksumSpec,
     Conditions,
@@ -247,16 +247,9 @@ def _field(
             )
         )
     if field.at is not None and not separated:
-        if field.width is None and field.encoding in ("big", "little"):
-            notes.append(
-                (
-                    at,
-                    (
-                        "add `width`, the number of bytes, for a number in "
-                        f"{field.encoding}-endian order"
-                    ),
-                )
-            )
+        if field.width is None and field.encoding in BYTE_ENCODINGS:
+            form = "in BCD" if field.encoding == "bcd" else f"in {field.encoding}-endian order"
+            notes.append((at, f"add `width`, the number of bytes, for a number {form}"))
         if field.width is not None and field.at < 0 < field.at + field.width:
             notes.append(
                 (
@@ -264,8 +257,15 @@ def _field(
                     f"has {field.width} bytes, so it must begin at {-field.width} or before",
                 )
             )
-    if field.width is not None and field.width > 8 and field.encoding in ("big", "little"):
+    if field.width is not None and field.width > 8 and field.encoding in BYTE_ENCODINGS:
         notes.append(((*at, "width"), "a number has at most 8 bytes"))
+    if field.signed and field.encoding not in SIGNED_ENCODINGS:
+        wanted = ", ".join(SIGNED_ENCODINGS)
+        notes.append(((*at, "signed"), f"applies only to these encodings: {wanted}; remove it"))
+    if field.double_zero is not None and (field.encoding == "text" or field.map is not None):
+        notes.append(
+            ((*at, "double_zero"), "applies only to a number without `map`; add `encoding`")
+        )
     if field.width is not None and len(field.fixed) not in (0, field.width):
         notes.append(
             ((*at, "is"), f"has {len(field.fixed)} characters, but the field has {field.width}")

@@ -106,6 +106,8 @@ NAME, LAST = 'name = "status"', 'changed = ["phase"]'
         ("state =", "State =", "10: message[0].fields.State: is not a field name"),
         ("spin =", "late =", "12: message[0].fields.late: is not a field name"),
         ("spin = {", 'spin = { is = "ab", width = 1,', "12: message[0].fields.spin.is: has 2 characters, but the field has 1"),
+        ('at = 1, encoding = "decimal"', 'at = 1, encoding = "hex", signed = true', "12: message[0].fields.spin.signed: applies only to these encodings: decimal, big, little; remove it"),
+        ('of = "state", map', 'of = "state", double_zero = "7", map', "11: message[0].fields.phase.double_zero: applies only to a number without `map`"),
         (NAME, NAME + '\npieces = 1', "13: message[0].fields.spin.at: is beyond the last piece, which is 0"),
         (NAME, NAME + '\nmatch = "("', "9: message[0].match: is not a valid regular expression"),
         (NAME, NAME + '\nin = "what"', "9: message[0].in: no field 'what'; there are: nothing"),

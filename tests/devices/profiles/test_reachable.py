@@ -107,6 +107,8 @@ def test_a_sound_profile_has_no_doubts() -> None:
         ("when = { mode = 3 }", 'when = { mode = "x" }', "20: message[0].say[1].when.mode: mode is never 'x'"),
         ("when = { mode = 3 }", 'when = { mode = "3" }', "20: message[0].say[1].when.mode: mode is never '3'"),
         ("when = { mode = 3 }", "when = { mode = 10 }", "20: message[0].say[1].when.mode: mode is never 10"),
+        ("when = { mode = 3 }", "when = { mode = -1 }", "mode is never -1"),
+        ("when = { mode = 3 }", 'when = { pocket = "00" }', "pocket is never '00'"),
         ("when = { mode = 3 }", "when = { mode = 3.5 }", "mode is never 3.5"),
         ("when = { mode = 3 }", "when = { mode = true }", "mode is never True"),
         ("when = { mode = 3 }", "when = { mode = [3, 12] }", "20: message[0].say[1].when.mode: mode is never 12"),
@@ -171,6 +173,10 @@ CHECKS = {
 }
 FIELDS = (
     'value = {{ {at}, width = 2, encoding = "decimal", min = 3, max = 36 }}',
+    'value = {{ {at}, width = 2, encoding = "decimal", double_zero = "37", max = 36 }}',
+    'value = {{ {at}, width = 2, encoding = "decimal", signed = true, max = -1 }}',
+    'value = {{ {at}, width = 2, encoding = "little", signed = true, min = -300, max = -1 }}',
+    'value = {{ {at}, width = 1, encoding = "bcd", min = 10, max = 36 }}',
     'value = {{ {at}, width = 2, encoding = "hex", bits = [2, 3], min = 5 }}',
     'value = {{ {at}, width = 2, encoding = "big", times = 3, plus = 1, max = 5000 }}',
     'value = {{ {at}, width = 2, encoding = "little", bits = [4, 9], decimals = 1 }}',
@@ -186,7 +192,20 @@ SAYS = (
     "twice = true\n",
     'unless = {{ value = "" }}\n',
 )
-ONE = ("17", "6", "[4, 7, 10]", "1.5", '"two"', '"ab"', '"on"', '"seven"')
+ONE = (
+    "17",
+    '"00"',
+    "-7",
+    "-299",
+    "17",
+    "6",
+    "[4, 7, 10]",
+    "1.5",
+    '"two"',
+    '"ab"',
+    '"on"',
+    '"seven"',
+)
 """For each field a value that it can have."""
 
 
@@ -208,7 +227,7 @@ def described(draw: st.DrawFn) -> str:
         parts[-2 if width else -1] += 'resync = "*"\n'
     for n in range(draw(st.integers(1, 4))):
         which = draw(st.integers(0, len(FIELDS) - 1))
-        binary = "big" in FIELDS[which] or "little" in FIELDS[which]
+        binary = any(encoding in FIELDS[which] for encoding in ("big", "little", "bcd"))
         if binary and framing in ("line", "marks"):
             which = 0
         after = draw(st.integers(1, 6))
