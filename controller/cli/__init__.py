@@ -30,6 +30,7 @@ SUBCOMMANDS: Mapping[str, str] = {
     "doctor": (
         "check the machine: lines, disk, clock, broker, standby, keys, units; recommend what to do"
     ),
+    "health": "report whether the daemon is online at its broker, for a container's healthcheck",
     "explain": "explain an alert, a refusal or a message, and what to do about it",
     "support": "pack what support needs into a file, without secrets, cards and names",
     "devices": "list what is plugged in, and all drivers",

@@ -18,14 +18,9 @@ from importlib.metadata import distributions
 from pathlib import Path
 from typing import Any
 
-import aiomqtt
 import msgspec
 
 from common import clock
-from common.broker.address import addresses
-from common.broker.client import BrokerClient
-from common.broker.failures import describe_error
-from common.broker.login import BrokerUnusableError
 from common.contract.node import Health, NodeStatus
 from common.contract.topics import Topics
 from common.contract.version import VERSION
@@ -48,6 +43,7 @@ from controller.doctor.redaction import (
     replace_texts,
     spellings,
 )
+from controller.doctor.retained import UnreachableError, retained
 from controller.doctor.units import SYSTEMD_MARKER
 
 MAX_LOG_LINES = 2000
@@ -62,10 +58,8 @@ NEWEST_ENTRIES_SQL = (
 )
 MAX_SECRET_BYTES = 1_000_000
 """Maximum bytes of a file that is read as a secret."""
-REPLY_TIMEOUT_SECONDS = 5.0
-"""Maximum seconds to connect to the broker, and to wait for systemd."""
-RETAINED_WAIT_SECONDS = 1.0
-"""Seconds to wait for retained messages."""
+SYSTEMD_TIMEOUT_SECONDS = 5.0
+"""Maximum seconds to wait for systemd."""
 KEY_SUFFIXES = (".key", ".secret", ".simulated-surveillance")
 """Suffixes of the keys beside a journal or a ledger."""
 Check = Callable[[Configuration], Iterator[Finding]]
@@ -165,33 +159,18 @@ def versions() -> dict[str, Any]:
 
 async def health(configuration: Configuration) -> dict[str, Any]:
     """Return the daemon's last health messages, or the reason why they are missing."""
-    broker, site = configuration.broker, configuration.site
-    url = addresses(broker.url)[0].replace("embedded://", "mqtt://", 1)
+    site = configuration.site
     kinds: dict[str, type[msgspec.Struct]] = {"health": Health, "status": NodeStatus}
     topics = {
         Topics(site.id, simulated).node(site.node, kind): kind
         for simulated in (False, True)
         for kind in kinds
     }
-    messages: dict[str, Any] = {}
     try:
-        client = BrokerClient(
-            msgspec.structs.replace(broker, url=url),
-            identifier=f"novamas-support-{site.node}",
-            timeout=REPLY_TIMEOUT_SECONDS,
-        )
-        async with client:
-            await client.subscribe([(topic, 1) for topic in topics])
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(RETAINED_WAIT_SECONDS):
-                    async for message in client.messages:
-                        if isinstance(message.payload, bytes):
-                            kind = kinds[topics[str(message.topic)]]
-                            messages[str(message.topic)] = _contract_part(kind, message.payload)
-    except (BrokerUnusableError, OSError) as error:
+        found = await retained(configuration, topics, "support")
+    except UnreachableError as error:
         return {"unknown": redact_text(str(error))}
-    except aiomqtt.MqttError as error:
-        return {"unknown": redact_text(describe_error(error, broker))}
+    messages = {topic: _contract_part(kinds[topics[topic]], body) for topic, body in found.items()}
     return messages or {"unknown": "no retained messages found at the broker"}
 
 
@@ -213,7 +192,7 @@ def journal(path: Path) -> dict[str, Any]:
     try:
         with contextlib.closing(
             sqlite3.connect(
-                f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=REPLY_TIMEOUT_SECONDS
+                f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=SYSTEMD_TIMEOUT_SECONDS
             )
         ) as opened:
             rows = opened.execute(NEWEST_ENTRIES_SQL, (MAX_ENTRIES,)).fetchall()
@@ -253,7 +232,7 @@ def _systemd() -> list[str]:
             text=True,
             errors="replace",
             check=True,
-            timeout=REPLY_TIMEOUT_SECONDS,
+            timeout=SYSTEMD_TIMEOUT_SECONDS,
         )
     except (OSError, subprocess.SubprocessError):
         return []
