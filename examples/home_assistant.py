@@ -180,9 +180,7 @@ class Site:
     def __init__(self, root: str) -> None:
         self._root = root
         self._tables: dict[str, dict[str, Any]] = {}
-        self._boots: dict[str, str] = {}
-        self._had: dict[str, str] = {}
-        """The latest daemon of each table; valid until another one publishes the table."""
+        self._nodes: set[str] = set()
 
     def table(self, table: str, info: dict[str, Any] | None) -> None:
         """The ``info`` of a table; none if the table is gone."""
@@ -191,22 +189,17 @@ class Site:
         else:
             self._tables[table] = info
 
-    def node(self, node: str, boot: str) -> None:
-        """Record the current run of a daemon."""
-        self._boots[node] = boot
+    def node(self, node: str) -> None:
+        """Record that a daemon exists."""
+        self._nodes.add(node)
 
     def devices(self) -> Iterator[dict[str, Any]]:
-        """The device of each daemon, then of each table whose daemon is known: the one that is in
-        the run that its ``info`` names.
-        """
-        by_boot = {boot: node for node, boot in self._boots.items()}
-        for node in sorted(self._boots):
+        """The device of each daemon, then of each table whose daemon is known."""
+        for node in sorted(self._nodes):
             yield node_device(self._root, node)
         for table, info in sorted(self._tables.items()):
-            had = by_boot.get(info["boot"], self._had.get(table))
-            if had is not None:
-                self._had[table] = had
-                yield table_device(self._root, table, had, info)
+            if info["node"] in self._nodes:
+                yield table_device(self._root, table, info["node"], info)
 
 
 def main() -> None:
@@ -258,7 +251,7 @@ def main() -> None:
         if levels[-1] == "info":
             site.table(levels[0], body)
         elif body is not None:
-            site.node(levels[1], body["boot"])
+            site.node(levels[1])
         publish(client)
 
     client = mqtt.Client(CallbackAPIVersion.VERSION2, protocol=mqtt.MQTTv5)

@@ -533,3 +533,21 @@ AnyEvent = (
 )
 
 EVENTS: tuple[type[Event], ...] = get_args(AnyEvent)
+
+ROUND_EVENTS = frozenset[type[Event]](
+    {
+        *(RoundOpened, BetsLastCall, BetsClosed, BettingOpened, BettingClosed),
+        *(RoundResult, ResultCorrected, RoundVoid, RoundUnresolved),
+        *(CardTurned, Insurance, AwardQualified, JackpotStaked, DiceThrown, PointSet),
+    }
+)
+"""Events that always belong to a round: ``session`` and ``round`` are never absent."""
+
+SESSION_EVENTS = ROUND_EVENTS | frozenset[type[Event]](
+    {
+        *(SessionOpened, SessionClosed, LastRounds, LimitChanged, HandDecided, BetPlaced),
+        *(ShoeStarted, ShoeCut, ShoeEnded, CardsBurned, CardExpected, CardDealt, CardRemoved),
+        *(DeckChecked, DiceRegistered, DiceChosen, ShooterChanged, ButtonMoved),
+    }
+)
+"""Events that always belong to a session: ``session`` is never absent."""

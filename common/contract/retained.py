@@ -130,6 +130,8 @@ class Info(Leaf, frozen=True, kw_only=True, omit_defaults=True):
 
     about: About
     """Properties that do not change while the daemon runs."""
+    node: str = ""
+    """The id of the daemon that serves the table: it publishes ``node/<node>/status``."""
 
 
 class State(Leaf, frozen=True, kw_only=True):
@@ -158,6 +160,8 @@ class State(Leaf, frozen=True, kw_only=True):
     docs/integrator/vocabulary/commands.md. Any other is refused now; one of these may still be
     refused for its fields, or for the role of its sender.
     """
+    node: str = ""
+    """The id of the daemon that serves the table: it publishes ``node/<node>/status``."""
     unsigned: bool = False
     """At a real table, anyone who can publish to the broker can give commands in any name: the site
     has accepted that risk.

@@ -16,7 +16,14 @@ from typing import Any
 import msgspec
 
 from common.contract.commands import COMMANDS, AnyCommand
-from common.contract.events import EVENTS, AnyEvent, ResultCorrected, RoundResult
+from common.contract.events import (
+    EVENTS,
+    ROUND_EVENTS,
+    SESSION_EVENTS,
+    AnyEvent,
+    ResultCorrected,
+    RoundResult,
+)
 from common.contract.field_docs import field_docs
 from common.contract.jackpot import JACKPOT_ORDERS, JackpotReply, JackpotState
 from common.contract.motion import Motion
@@ -37,6 +44,15 @@ ENVELOPE = ("site", "table", "game", "decree", "boot", "seq", "time", "mono_ns")
 """Fields that every published event has. They have defaults in the types because the table fills
 them in, not the game.
 """
+
+PUBLISHED_FIELDS: Mapping[type[msgspec.Struct], tuple[str, ...]] = {
+    **dict.fromkeys(EVENTS, ENVELOPE),
+    **dict.fromkeys(SESSION_EVENTS, (*ENVELOPE, "session")),
+    **dict.fromkeys(ROUND_EVENTS, (*ENVELOPE, "session", "round")),
+    Info: ("node",),
+    State: ("node",),
+}
+"""Fields that are in every published message of a type, although they have defaults."""
 
 EVENT_NAMES = {event: str(event.__struct_config__.tag) for event in EVENTS}
 ORDERS: tuple[type[msgspec.Struct], ...] = (*COMMANDS, DeviceOrder, Recall)
@@ -79,6 +95,9 @@ FAMILIES: Mapping[str, tuple[str, tuple[Any, ...]]] = {
 }
 """The schema files: title and types."""
 
+RECEIVED = ("readings", "commands", "orders")
+"""Families of what others send: a field with a default may be left out."""
+
 
 def documents() -> dict[str, bytes]:
     """The generated files for machines: path below ``docs/integrator/`` -> content."""
@@ -95,9 +114,11 @@ def documents() -> dict[str, bytes]:
 def schemas() -> Mapping[str, Schema]:
     """Return the schema of each family by its name."""
     found = {name: _family(title, *types) for name, (title, types) in FAMILIES.items()}
+    for name, (_, types) in FAMILIES.items():
+        if name not in RECEIVED:
+            _require_what_is_sent(found[name], structs(*types))
     _order_bodies(found["orders"], ORDERS)
     _order_bodies(found["jackpot"], JACKPOT_ORDERS)
-    _published(found["events"])
     return found
 
 
@@ -161,11 +182,18 @@ def markdown(text: str) -> str:
     return re.sub(r"``(.+?)``", r"`\1`", inspect.cleandoc(text))
 
 
-def _published(family: Schema) -> None:
-    """Require the envelope in every event, as it is published."""
-    for event in EVENTS:
-        component = family["$defs"][event.__name__]
-        component["required"] = [*component["required"], *ENVELOPE]
+def _require_what_is_sent(family: Schema, kinds: Mapping[str, type[msgspec.Struct]]) -> None:
+    """Require every field that a message always has: all fields of a type that does not leave out
+    its defaults, and those of ``PUBLISHED_FIELDS``.
+    """
+    for name, component in family["$defs"].items():
+        kind = kinds[name]
+        if kind in JACKPOT_NAMES:
+            continue  # a program sends it
+        always = component["properties"]
+        if kind.__struct_config__.omit_defaults:
+            always = {*component["required"], *PUBLISHED_FIELDS.get(kind, ())}
+        component["required"] = [field for field in component["properties"] if field in always]
 
 
 def _order_bodies(family: Schema, orders: Iterable[type[msgspec.Struct]]) -> None:
@@ -182,6 +210,23 @@ def _order_bodies(family: Schema, orders: Iterable[type[msgspec.Struct]]) -> Non
         component["properties"] = left | SENDER
         component["required"] = [name for name in component["required"] if name in left]
 
+
+NULL: Schema = {
+    "no-result": {
+        "name": "no-result",
+        "summary": "There is no result yet.",
+        "payload": {"type": "null"},
+    }
+}
+CLEARED: Schema = {
+    "cleared": {
+        "name": "cleared",
+        "summary": "An empty message clears the topic: what it described no longer exists.",
+        "contentType": "application/octet-stream",
+        "payload": {"type": "string", "maxLength": 0},
+    }
+}
+"""An alert ends, or a table is no longer in the configuration of its daemon."""
 
 TABLE = {"site": "The site's id.", "table": "The table's id."}
 JACKPOT = {"site": "The site's id.", "jackpot": "The jackpot's id."}
@@ -228,25 +273,29 @@ def _table_channels(topics: Topics) -> dict[str, Schema]:
         "motion": _channel(
             topics.table("{table}", "motion"), TABLE, {"motion": ("motion", "Motion")}
         ),
-        "info": _channel(topics.table("{table}", "info"), TABLE, {"info": ("retained", "Info")}),
+        "info": _channel(
+            topics.table("{table}", "info"), TABLE, {"info": ("retained", "Info")}, CLEARED
+        ),
         "state": _channel(
-            topics.table("{table}", "state"), TABLE, {"state": ("retained", "State")}
+            topics.table("{table}", "state"), TABLE, {"state": ("retained", "State")}, CLEARED
         ),
         "result": _channel(
             topics.table("{table}", "result"),
             TABLE,
             {EVENT_NAMES[e]: ("retained", e.__name__) for e in (RoundResult, ResultCorrected)},
+            NULL | CLEARED,
         ),
         "history": _channel(
-            topics.table("{table}", "history"), TABLE, {"history": ("retained", "History")}
+            topics.table("{table}", "history"), TABLE, {"history": ("retained", "History")}, CLEARED
         ),
         "shoe": _channel(
-            topics.table("{table}", "shoe"), TABLE, {"shoe": ("retained", "ShoeTopic")}
+            topics.table("{table}", "shoe"), TABLE, {"shoe": ("retained", "ShoeTopic")}, CLEARED
         ),
         "alert": _channel(
             topics.table("{table}", "alert/{alert}"),
             TABLE | {"alert": "The alert's id."},
             {"alert": ("retained", "Alert")},
+            CLEARED,
         ),
         "command": _channel(
             topics.command("{table}", "{command}"),
@@ -278,6 +327,7 @@ def _jackpot_channels(topics: Topics) -> dict[str, Schema]:
             topics.jackpot("{jackpot}", "alert/{alert}"),
             JACKPOT | {"alert": "The alert's id."},
             {"alert": ("retained", "Alert")},
+            CLEARED,
         ),
         "jackpot-command": _channel(
             topics.jackpot("{jackpot}", "command/{command}"),
@@ -304,6 +354,7 @@ def _node_channels(topics: Topics) -> dict[str, Schema]:
             topics.node("{node}", "alert/{alert}"),
             NODE | {"alert": "The alert's id."},
             {"alert": ("retained", "Alert")},
+            CLEARED,
         ),
         "checkpoint": _channel(
             topics.node("{node}", "checkpoint"), NODE, {"checkpoint": ("node", "Checkpoint")}
@@ -327,15 +378,22 @@ def _operations(channels: Iterable[str]) -> dict[str, Schema]:
 
 
 def _channel(
-    address: str, parameters: Mapping[str, str], messages: Mapping[str, tuple[str, str]]
+    address: str,
+    parameters: Mapping[str, str],
+    messages: Mapping[str, tuple[str, str]],
+    others: Schema | None = None,
 ) -> Schema:
+    """Return a channel. ``messages``: name -> file and component of the schema; ``others``: those
+    without a schema.
+    """
     return {
         "address": address,
         "parameters": {name: {"description": meaning} for name, meaning in parameters.items()},
         "messages": {
             name: {"name": name, "payload": {"$ref": f"schemas/{file}.json#/$defs/{component}"}}
             for name, (file, component) in messages.items()
-        },
+        }
+        | (others or {}),
     }
 
 

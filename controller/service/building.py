@@ -146,6 +146,7 @@ class TableBuilder:
             over=any(
                 isinstance(identity, HandOver) for identity in unreported(self._journal, table.id)
             ),
+            node=self._configuration.site.node,
         )
 
     def build_place(self, table: TableConfig, why: StartReason = "boot") -> ServedTable:

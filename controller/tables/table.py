@@ -104,7 +104,8 @@ class Table:
     game or release saved the state, the table starts from scratch and raises an alert; if a session
     was open, it raises :class:`UnrestorableStateError` instead, unless the state is ``over``
     (another daemon has served the table since). ``halted`` is set by the daemon: the reason why the
-    table may not give results now. ``unsigned``: the site accepts unsigned commands.
+    table may not give results now. ``unsigned``: the site accepts unsigned commands. ``node``: the
+    id of the daemon, for its topics.
     """
 
     def __init__(
@@ -121,6 +122,7 @@ class Table:
         unsigned: bool = False,
         *,
         over: bool = False,
+        node: str = "",
     ) -> None:
         self.site, self.id, self.game_id, self.decree, self.boot, self.simulated = (
             site,
@@ -149,6 +151,7 @@ class Table:
         names = {"site": site, "table": id, "game": game_id, "decree": decree, "boot": boot}
         self._topics = TableTopics(
             names={**names, "simulated": simulated},
+            node=node,
             game=game,
             about=about,
             facts=self._facts,

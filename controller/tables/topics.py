@@ -31,20 +31,22 @@ STAFF_ON, STAFF_OFF = tag_of(StaffOn), tag_of(StaffOff)
 
 
 class TableTopics:
-    """Makes the bodies of the topics. ``names``: the fields that all of them have; ``unsigned``:
-    the site accepts unsigned commands.
+    """Makes the bodies of the topics. ``names``: the fields that all of them have; ``node``: the id
+    of the daemon; ``unsigned``: the site accepts unsigned commands.
     """
 
     def __init__(
         self,
         *,
         names: dict[str, Any],
+        node: str,
         game: Game,
         about: About,
         facts: TableFacts,
         unsigned: bool,
     ) -> None:
         self._names = names
+        self._node = node
         self._game = game
         self._about = about
         self._facts = facts
@@ -67,7 +69,8 @@ class TableTopics:
         ``time``: those of the last event; ``fault``: why the game failed; ``halted``: why nothing
         can be stored.
         """
-        names, facts, encode = self._names, self._facts, msgspec.json.encode
+        names, node = self._names, self._node
+        facts, encode = self._facts, msgspec.json.encode
         view = self.view(game_state)
         shown = view.shown
         stopped = fault or halted
@@ -82,11 +85,14 @@ class TableTopics:
             shown=shown,
             staff={**facts.staff},
             takes=() if halted else self._accepted_commands(view.takes, fault),
+            node=node,
             unsigned=self._unsigned,
         )
         entries = game_state.entries
         return {
-            "info": self._body("info", self._about, lambda: Info(**names, about=self._about)),
+            "info": self._body(
+                "info", self._about, lambda: Info(**names, about=self._about, node=node)
+            ),
             "state": encode(state),
             "result": self._body("result", facts.result, lambda: facts.result),
             "history": self._body(

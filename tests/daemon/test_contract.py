@@ -35,7 +35,11 @@ def check(message: ReceivedMessage) -> str:
     if name == "command":  # from this project
         return name
     body = message.body
+    if not message.payload:
+        assert "cleared" in channel["messages"], name
+        return name
     if body is None:
+        assert channel["messages"]["no-result"]["payload"] == {"type": "null"}, name
         return name
     key = body.get("type", "") if name in ("event", "result") else name
     file, path = channel["messages"][key]["payload"]["$ref"].split("#")

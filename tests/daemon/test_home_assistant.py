@@ -185,7 +185,7 @@ def test_a_table_that_is_gone_is_gone_there_too_and_comes_back(
     discovery: Callable[..., subprocess.Popen[str]],
 ) -> None:
     """With each form of the messages. The floor is played by the test."""
-    info = {"game": "boule", "boot": "1f", "about": {"title": {"es": "boule"}}}
+    info = {"game": "boule", "boot": "1f", "about": {"title": {"es": "boule"}}, "node": "pit-2"}
     seen = subscribe(mosquitto.port)
     for root, words, topic in (
         ("novamas/v1", (), "homeassistant/device/novamas-v1-palma-b1/config"),
@@ -206,7 +206,7 @@ def test_a_table_that_is_gone_is_gone_there_too_and_comes_back(
         seen.publish(
             f"{root}/palma/node/pit-3/status", {"status": "online", "boot": "2a"}, retain=True
         )
-        seen.publish(f"{root}/palma/b1/info", {**info, "boot": "2a"}, retain=True)
+        seen.publish(f"{root}/palma/b1/info", {**info, "boot": "2a", "node": "pit-3"}, retain=True)
         until("another daemon", lambda: b"pit-3" in seen.on(topic)[-1].payload, seen.transcript)  # noqa: B023
 
 

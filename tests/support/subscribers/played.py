@@ -97,6 +97,7 @@ class Play:
             make_game(game, decree, settings or {}),
             boot,
             about=About(title=page.title, languages=rulebook(decree).languages),
+            node="n1",
         )
         self._at = 0.0
         self.screen = Screen()
@@ -114,7 +115,8 @@ class Play:
     def take(self, given: Input) -> bool:
         """One input. False: it was refused."""
         try:
-            taken = self.table.handle(given, format_utc(given.at), round(given.at * 1e9))
+            mono_ns = round(given.at * 1e9) + 1  # no event of a daemon is of its very start
+            taken = self.table.handle(given, format_utc(given.at), mono_ns)
         except RejectedError:
             return False
         for each in self._hear:
