@@ -30,7 +30,7 @@ from devices.calls import (
     steps,
 )
 from devices.codec import MAX_LIVE_DELAY_SECONDS, STABLE_LINK_SECONDS, Codec
-from devices.links import LinkFailedError, WriteTimedOutError
+from devices.links import LinkFailedError, WriteTimedOutError, local_port
 from devices.links.holders import Holder, in_use_reason
 from devices.loop_watch import normal_delay
 from devices.port_watch import port_watch
@@ -218,11 +218,16 @@ class DeviceSupervisor:
         opened: list[OpenLink] = []
         reader: LinkReader | None = None
         tasks: list[asyncio.Task[None]] = []
+        port = local_port(self._url)
         try:
+            if port is not None:  # before its settings would be changed
+                await port_watch().refuse_other_readers(port)
             async with opening_slot():
                 await in_thread(
                     lambda: opened.append(open_to_read(self._url, self.id)), f"link {self.id}: open"
                 )
+            if port is not None:
+                await port_watch().refuse_other_readers(port)
             self._facts = opened[0].describe()
             self._opened += 1
             self._open_since = clock.monotonic()
@@ -234,8 +239,8 @@ class DeviceSupervisor:
             self._apply(LinkOpened(now, kept=True))
             self._report_facts()
             reader = LinkReader(opened[0], self._on_data, self._wait(now), self._speed)
-            if (port := self._facts.get("port")) is not None:
-                port_watch().begin(port, partial(_end_shared_link, reader, port))
+            if (node := self._facts.get("port")) is not None:
+                port_watch().begin(node, partial(_end_shared_link, reader, node))
             tasks = self._start_writing(reader)
             reason = await reader.ended
             return self._clock(), self._shown_reason(reader.failure) if reader.failure else reason

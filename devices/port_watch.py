@@ -1,5 +1,5 @@
-"""Checks periodically whether another program has opened one of our ports. One scan in a thread
-covers all ports of an event loop.
+"""Checks whether another program has one of our ports open: around the opening, and periodically.
+One scan in a thread covers all ports of an event loop.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from weakref import WeakKeyDictionary
 
 from common import clock
 from common.blocking import in_thread
-from devices.links.holders import Holder, other_holders
+from devices.links.holders import Holder, in_use_reason, other_holders
+from devices.links.link import LinkFailedError
 
 SCAN_INTERVAL_SECONDS = 10.0
 """Time between two scans."""
@@ -23,12 +24,36 @@ has ended.
 OnShared = Callable[[tuple[Holder, ...]], None]
 
 
+class _Search:
+    """One scan for the ports that wait for it. ``found``: None until it has ended."""
+
+    def __init__(self) -> None:
+        self.nodes: list[str] = []
+        self.found: dict[str, tuple[Holder, ...]] | None = None
+
+
 class PortWatch:
     """Watches the ports of one event loop. Use it in that loop only."""
 
     def __init__(self) -> None:
         self._ports: dict[str, OnShared] = {}
         self._task: asyncio.Task[None] | None = None
+        self._scanning = asyncio.Lock()
+        self._next = _Search()
+
+    async def refuse_other_readers(self, node: str) -> None:
+        """Raise :class:`LinkFailedError` if another program has this port open. All ports that wait
+        share the next scan, so a thousand ports that are opened at once cost two.
+        """
+        search = self._next
+        search.nodes.append(node)
+        async with self._scanning:
+            if search is self._next:  # a scan that has begun finds nothing for later callers
+                self._next = _Search()
+            if search.found is None:
+                search.found = await self._scan(search.nodes)
+        if users := search.found.get(node):
+            raise LinkFailedError(in_use_reason(node, users))
 
     def begin(self, node: str, found: OnShared) -> None:
         """Watch a port until :meth:`end`. ``found`` is called with the other programs that have it

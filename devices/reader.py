@@ -9,7 +9,7 @@ from collections.abc import Callable
 from math import inf
 
 from common.blocking import in_thread
-from devices.links import LinkFailedError, open_link
+from devices.links import LinkFailedError, connect
 from devices.links.descriptor import DescriptorLink
 from devices.links.link import WRITE_TIMEOUT_SECONDS
 from devices.links.threaded import ThreadedLink
@@ -26,10 +26,12 @@ OpenLink = DescriptorLink | ThreadedLink
 
 
 def open_to_read(url: str, name: str) -> OpenLink:
-    """Open the link of an address. Blocks. Raises :class:`LinkFailedError`."""
+    """Open the link of an address; the port watch looks for other programs. Blocks. Raises
+    :class:`LinkFailedError`.
+    """
     # a bug in a link counts as a failed link
     try:
-        link = open_link(url)
+        link = connect(url)
         return link if isinstance(link, DescriptorLink) else ThreadedLink(link, name)
     except LinkFailedError:
         raise

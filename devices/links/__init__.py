@@ -19,6 +19,7 @@ from typing import Protocol, cast
 
 from common.line import LINE_ERRORS
 from common.suggestions import suggest
+from devices.links.holders import refuse_other_readers
 from devices.links.link import (
     Address,
     InvalidOptionsError,
@@ -35,7 +36,9 @@ __all__ = [
     "LinkFailedError",
     "WriteTimedOutError",
     "check_link",
+    "connect",
     "link_mistakes",
+    "local_port",
     "open_link",
 ]
 
@@ -66,8 +69,34 @@ class _Scheme(Protocol):
         ...
 
 
+def local_port(url: str) -> str | None:
+    """Return the path of the serial port of this machine in an address, None in all others."""
+    try:
+        address = parse_address(url)
+    except ValueError:
+        return None
+    return address.path if address.scheme == "serial" else None
+
+
 def open_link(url: str) -> Link:
-    """Open the link of an address. Raises :class:`LinkFailedError`, also for an invalid address."""
+    """Open the link of an address. Blocks. Raises :class:`LinkFailedError`, also for an invalid
+    address, and for a serial port that another program has open.
+    """
+    port = local_port(url)
+    if port is not None:
+        refuse_other_readers(port)  # before its settings would be changed
+    link = connect(url)
+    if port is not None:
+        try:
+            refuse_other_readers(port)
+        except LinkFailedError:
+            link.close()
+            raise
+    return link
+
+
+def connect(url: str) -> Link:
+    """Open the link of an address, as :func:`open_link` does, but look for no other program."""
     try:
         scheme, address = _find(url)
     except ValueError as error:

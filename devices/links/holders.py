@@ -21,6 +21,7 @@ import msgspec
 
 from common import clock
 from common.line import PTY_MAJORS
+from devices.links.link import LinkFailedError
 
 PROC = Path("/proc")
 LOCK_FOLDER = Path("/var/lock")
@@ -58,8 +59,8 @@ class _PortUser(NamedTuple):
 
 
 class _ProcessScans:
-    """Scans all processes, which takes some milliseconds per hundred. Ports that are opened at the
-    same time share a scan.
+    """Scans all other processes, which takes some milliseconds per hundred. Ports that are opened
+    at the same time share a scan.
     """
 
     def __init__(self) -> None:
@@ -80,8 +81,9 @@ _PROCESS_SCANS = _ProcessScans()
 
 
 def holders(node: str) -> tuple[Holder, ...]:
-    """Return all visible processes that have a port open or have locked it."""
-    return tuple(user.holder for user in _port_users(node, clock.monotonic()))
+    """Return all visible processes that have a port open or have locked it, this one included."""
+    others = (user.holder for user in _port_users(node, clock.monotonic()))
+    return (*_own_holder(node), *others)
 
 
 def other_holders(*nodes: str) -> dict[str, tuple[Holder, ...]]:
@@ -93,10 +95,16 @@ def other_holders(*nodes: str) -> dict[str, tuple[Holder, ...]]:
         node: tuple(
             seen.holder
             for seen in _port_users(node, now)
-            if not seen.is_device and seen.holder.pid != os.getpid()
+            if not seen.is_device and seen.holder.pid != os.getpid()  # it may own a lock file
         )
         for node in nodes
     }
+
+
+def refuse_other_readers(node: str) -> None:
+    """Raise :class:`LinkFailedError` if another process may read this port. Blocks."""
+    if found := other_holders(node)[node]:
+        raise LinkFailedError(in_use_reason(node, found))
 
 
 def in_use_reason(path: str, found: Iterable[Holder] = ()) -> str:
@@ -121,6 +129,12 @@ def _port_users(node: str, moment: float) -> Iterator[_PortUser]:
     yield from (_PortUser(user, False) for user in _lock_holders(node) if user.pid not in known)
 
 
+def _own_holder(node: str) -> Iterator[Holder]:
+    with suppress(OSError):
+        if _terminal_key(Path(node).stat()) in _open_terminals(PROC / "self")[0]:
+            yield Holder(os.getpid(), _process_name(PROC / "self"))
+
+
 def _lock_holders(node: str) -> Iterator[Holder]:
     """Processes that have locked a port with a file in HDB format: ``LCK..ttyS0`` with the pid as
     text. A file whose process is gone is ignored.
@@ -139,12 +153,14 @@ def _terminal_key(status: os.stat_result) -> TerminalKey:
 
 
 def _scan_processes() -> Mapping[TerminalKey, tuple[_PortUser, ...]]:
+    """Return the terminals that other processes have open."""
     found: defaultdict[TerminalKey, list[_PortUser]] = defaultdict(list)
     processes: list[os.DirEntry[str]] = []
     with suppress(OSError), os.scandir(PROC) as listed:  # a system may lack it
         processes += listed
+    own = str(os.getpid())  # it has the most files, and is no other reader
     for process in processes:
-        if not process.name.isdecimal():
+        if not process.name.isdecimal() or process.name == own:
             continue
         with suppress(OSError, ValueError):  # ended meanwhile, or not visible
             terminals, masters = _open_terminals(Path(process.path))

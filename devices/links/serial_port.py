@@ -116,7 +116,7 @@ def apply_settings(port: serial.SerialBase, settings: LineSettings) -> None:
 class SerialLink(DescriptorLink):
     """An open port, locked in two ways: ``flock``, which programs respect that use pyserial's lock,
     and ``TIOCEXCL``, which keeps out every later program except root's. Neither affects a program
-    that had the port open before, so such programs are searched for.
+    that had the port open before; the caller looks for such programs.
     """
 
     def __init__(self, path: str, settings: LineSettings) -> None:
@@ -128,7 +128,6 @@ class SerialLink(DescriptorLink):
         self._port.port = path
         self._port.exclusive = True
         self._port.timeout = 0
-        self._refuse_other_readers()  # before its settings would be changed
         try:
             self._port.open()
             self._apply_format(settings)
@@ -141,7 +140,6 @@ class SerialLink(DescriptorLink):
         with suppress(*LINE_ERRORS):
             # optional: not every adapter supports it
             self._port.set_low_latency_mode(True)
-        self._refuse_other_readers()
         self._facts = {"port": os.path.realpath(path), **adapter_facts(path)}
         self._mark_decoder = None if settings.parity == "N" else ParityMarkDecoder()
 
@@ -165,10 +163,6 @@ class SerialLink(DescriptorLink):
                 f"{self._path}: the port cannot do {', '.join(wrong)}; use an adapter that can, or "
                 "remove it from the address if the device works without it"
             )
-
-    def _refuse_other_readers(self) -> None:
-        if found := other_holders(self._path)[self._path]:
-            self._fail(in_use_reason(self._path, found))
 
     def _fail(self, reason: str, error: Exception | None = None) -> NoReturn:
         self._release()

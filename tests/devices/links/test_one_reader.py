@@ -230,6 +230,35 @@ async def test_one_look_serves_all_ports(monkeypatch: pytest.MonkeyPatch) -> Non
         watch.end(f"/dev/x{number}")
 
 
+async def test_a_thousand_ports_that_are_opened_at_once_cost_two_searches(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One for the first port, which need not wait, and one for all that come while it runs, since
+    it may have missed their readers.
+    """
+    looks: list[tuple[str, ...]] = []
+    go = threading.Event()
+
+    def others(*nodes: str) -> dict[str, tuple[Holder, ...]]:
+        looks.append(nodes)
+        go.wait()
+        return {node: (Holder(7, "minicom"),) * (node == "/dev/x9") for node in nodes}
+
+    monkeypatch.setattr(port_watch, "other_holders", others)
+    watch = PortWatch()
+    openings = [
+        asyncio.create_task(watch.refuse_other_readers(f"/dev/x{number}")) for number in range(1000)
+    ]
+    await until_async(lambda: len(looks) == 1)
+    openings[5].cancel()
+    go.set()
+    refused = await asyncio.gather(*openings, return_exceptions=True)
+    assert [len(nodes) for nodes in looks] == [1, 999]
+    assert "minicom (pid 7)" in str(refused.pop(9))
+    assert isinstance(refused.pop(5), asyncio.CancelledError)
+    assert refused == [None] * 998
+
+
 def test_ports_that_are_opened_at_once_share_a_look(monkeypatch: pytest.MonkeyPatch) -> None:
     real, looks = holders._scan_processes, list[int]()
 
