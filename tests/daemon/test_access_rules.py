@@ -1,14 +1,15 @@
-"""Access rules in docs/integrator/commands.md, with a real Mosquitto: who may write what,
-and the daemon works with them.
+"""The daemon works under the access rules that docs/integrator/commands.md has `novamas acl` write,
+with a real Mosquitto: a console commands, and a recorder has what it may.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import ExitStack, redirect_stdout
 from pathlib import Path
 
+from controller.cli import main
 from tests.support import contract
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.daemon.play import HEAD, NODE, TABLE, until_up
@@ -23,38 +24,45 @@ def test_the_rules_of_the_document(
     daemon: Callable[[str], Daemon],
     subscribe: Callable[..., Subscriber],
 ) -> None:
-    found = re.search(
-        r"```acl\n(.*?)```", (contract.INTEGRATOR / "commands.md").read_text(), re.DOTALL
-    )
-    assert found is not None
+    page = (contract.INTEGRATOR / "commands.md").read_text()
+    command = re.search(r"^novamas (acl) novamas.toml (.+) > acl$", page, re.MULTILINE)
+    assert command is not None
+    config = tmp_path / "novamas.toml"
+    config.write_text(configuration(1883, table("r1", wheel), broker='username = "novamas"'))
     rules = tmp_path / "acl"
-    rules.write_text(found[1].replace("casino-mayor", "palma"))
+    with rules.open("w") as output, redirect_stdout(output):
+        assert main([command[1], str(config), *command[2].split()]) == 0
     broker = Mosquitto(tmp_path / "guarded", "allow_anonymous true", f"acl_file {rules}")
     ending.callback(broker.kill)
     broker.start()
     running = daemon(configuration(broker.port, table("r1", wheel), broker='username = "novamas"'))
     running.start()
     console = subscribe(broker.port, f"{TABLE}/reply/#", username="console-1", password="")
-    display = subscribe(
-        broker.port, f"{TABLE}/+", f"{TABLE}/#", f"{NODE}/status", username="display-4", password=""
+    recorder = subscribe(
+        broker.port,
+        f"{TABLE}/+",
+        f"{TABLE}/#",
+        f"{NODE}/status",
+        username="recorder-4",
+        password="",
     )
-    until_up(display, running)
-    display.publish(f"{TABLE}/command/session-open", {**HEAD, "client": "display-4", "id": 1})
-    display.publish(f"{NODE}/status", {"status": "offline"}, retain=True)
-    display.publish(
+    until_up(recorder, running)
+    recorder.publish(f"{TABLE}/command/session-open", {**HEAD, "client": "recorder-4", "id": 1})
+    recorder.publish(f"{NODE}/status", {"status": "offline"}, retain=True)
+    recorder.publish(
         f"{TABLE}/command/recall",
-        {"boot": running.boot(), "from": 1, "client": "display-4", "id": 2},
+        {"boot": running.boot(), "from": 1, "client": "recorder-4", "id": 2},
     )
-    until("an answer", lambda: display.on("/reply/display-4"), running.log)
-    assert [message.body["id"] for message in display.on("/reply/display-4")] == [2]
+    until("an answer", lambda: recorder.on("/reply/recorder-4"), running.log)
+    assert [message.body["id"] for message in recorder.on("/reply/recorder-4")] == [2]
     console.publish(f"{TABLE}/command/session-open", {**HEAD, "client": "console-1", "id": 3})
     answer = until("an answer", lambda: console.on("/reply/console-1"), running.log)[0].body
     assert answer == {"id": 3, "ok": True}
-    display.publish(
+    recorder.publish(
         f"{TABLE}/command/recall",
-        {"boot": running.boot(), "from": 1, "client": "display-4", "id": 4},
+        {"boot": running.boot(), "from": 1, "client": "recorder-4", "id": 4},
     )
-    until("the next answer", lambda: display.on("/reply/display-4")[1:], running.log)
-    assert display.on("/reply/console-1") == [], "it was published before"
-    assert display.latest("/status")["status"] == "online"
-    until("the display receives it", lambda: display.events("session.opened"), running.log)
+    until("the next answer", lambda: recorder.on("/reply/recorder-4")[1:], running.log)
+    assert recorder.on("/reply/console-1") == [], "it was published before"
+    assert recorder.latest("/status")["status"] == "online"
+    until("the recorder receives it", lambda: recorder.events("session.opened"), running.log)
