@@ -9,6 +9,7 @@ from itertools import islice
 import msgspec
 
 from subscribers.surveillance.archive import ArchiveRow, Gap, Query, RecordArchive
+from subscribers.surveillance.duty import DutySpan, find_during, spans
 from subscribers.surveillance.search_request import SearchRequest, queries
 
 MAX_ROUND_RECORDS = 5000
@@ -19,13 +20,23 @@ def find_records(archive: RecordArchive, request: SearchRequest) -> Iterator[Arc
     """Yield the records that the request asks for, in order. Raise ``SearchRequestError`` or
     ``ArchiveError``.
     """
-    all_queries = queries(request)
+    all_queries, duties = queries(request), duties_of(archive, request)
     rows = heapq.merge(
-        *(archive.find(query) for query in all_queries),
+        *(find_during(archive, query, duties) for query in all_queries),
         key=lambda row: (row.record.time, row.number),
         reverse=request.latest,
     )
     return islice(_without_duplicates(rows), request.limit)
+
+
+def duties_of(archive: RecordArchive, request: SearchRequest) -> list[DutySpan] | None:
+    """Return the duties of the person whose duties the request asks for; None if it asks for
+    nobody's. Raise ``ArchiveError``.
+    """
+    if request.on_duty is None:
+        return None
+    duties, _ = spans(archive, request.sites, request.tables, request.since, request.until)
+    return [span for span in duties if span.person == request.on_duty]
 
 
 def latest_session(archive: RecordArchive, site: str, table: str, number: int) -> int | None:
@@ -50,6 +61,18 @@ def round_rows(
     return sorted(
         rows, key=lambda row: (boot_starts[row.record.boot], row.record.boot, row.record.seq)
     )
+
+
+def duties_during(archive: RecordArchive, rows: Sequence[ArchiveRow]) -> list[DutySpan]:
+    """Return who was on duty at the table of a round while it was played. ``rows``: its events."""
+    if not rows:
+        return []
+    played = [row.record for row in rows if row.record.type != "result.corrected"] or [
+        row.record for row in rows
+    ]
+    begin, end = (edge(record.time for record in played) for edge in (min, max))
+    duties, _ = spans(archive, (played[0].site,), (played[0].table,), begin, end)
+    return duties
 
 
 def missing_events(archive: RecordArchive, rows: Sequence[ArchiveRow]) -> list[Gap]:

@@ -90,6 +90,7 @@ def command_line() -> argparse.ArgumentParser:
     add("--article", metavar="ARTICLE", help="the article as printed, or its beginning")
     add("--rule", metavar="RULE", help="the id of the rule, such as ARA02-014")
     add("--person", metavar="PERSON", help="author or signer: id, name, or its beginning")
+    add("--on-duty", metavar="NAME", help="only while this person was on duty at the table")
     add("--session", type=_whole, metavar="N", help="only this session")
     add("--round", type=_whole, metavar="N", help="a whole round of one table, with its evidence")
     add("--card", metavar="CARD", help="a card that was face up, such as 7h")
@@ -124,13 +125,14 @@ def _search(archive: RecordArchive, settings: SearchSettings, options: argparse.
         until=None if options.until is None else time_of(options.until, now),
         what=tuple(options.what),
         words=tuple(filter(None, (options.article, options.rule, options.person))),
+        on_duty=options.on_duty,
         session=options.session,
         round=options.round,
         latest=options.last,
         limit=None if options.card else options.limit,
     )
-    whole_round = (
-        options.round is not None and not options.what and not request.words and not options.card
+    whole_round = options.round is not None and not (
+        options.what or request.words or options.card or options.on_duty
     )
     if whole_round:
         if len(options.table) != 1:

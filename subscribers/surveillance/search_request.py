@@ -43,6 +43,8 @@ class SearchRequest(msgspec.Struct, frozen=True, kw_only=True):
     what: tuple[str, ...] = ()
     words: tuple[str, ...] = ()
     """Rules, articles and persons; a record must match all of them."""
+    on_duty: str | None = None
+    """Only what happened at a table while this person was on duty there, by the person's name."""
     session: int | None = None
     round: int | None = None
     after: int = 0

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Callable
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, TypeVar
+from typing import Any
 
 import msgspec
 from nacl.public import PrivateKey
@@ -22,18 +22,25 @@ from starlette.routing import Mount, Route
 
 from common import clock
 from common.confidential.key_file import KeyFileError
+from common.contract.messages.messages import word
 from common.contract.times import format_utc, parse_utc
 from common.log import structlog
-from common.people.register import ALL_TABLES, Person
 from subscribers.console.admission import Denied
 from subscribers.console.sessions import Session
 from subscribers.display.cards import card
 from subscribers.laws import PrintedRule
 from subscribers.surveillance import pages
 from subscribers.surveillance.archive import ArchiveRow, Query, RecordArchive
+from subscribers.surveillance.duty import DutySpan, find_during
 from subscribers.surveillance.errors import ArchiveError
 from subscribers.surveillance.items import ArchiveItem, item
-from subscribers.surveillance.lookup import find_records, missing_events, round_rows
+from subscribers.surveillance.lookup import (
+    duties_during,
+    duties_of,
+    find_records,
+    missing_events,
+    round_rows,
+)
 from subscribers.surveillance.open_archive import open_archive
 from subscribers.surveillance.sealed import (
     AccessReason,
@@ -42,10 +49,15 @@ from subscribers.surveillance.sealed import (
     may_see,
     private_key,
 )
-from subscribers.surveillance.search_request import SearchRequest, SearchRequestError
 from subscribers.surveillance.timeline import TIMELINE_TYPES, timeline
 from subscribers.surveillance.words import room_text
 from subscribers.video.errors import ClipError
+from subscribers.web.archive_access import (
+    NO_STORE_HEADERS,
+    ArchiveAccess,
+    is_viewer,
+    json_response,
+)
 from subscribers.web.beat import beat
 from subscribers.web.files import static_files
 from subscribers.web.parameters import WholeNumber, parse_whole_number
@@ -53,18 +65,15 @@ from subscribers.web.pit import Pit
 from subscribers.web.settings import WebSettings
 from subscribers.web.sign_in import denied
 from subscribers.web.stream import STREAM_HEADERS as STREAM
+from subscribers.web.surveillance_people import SurveillancePeople
 from subscribers.words import who
 
 PAGE_RECORDS = 100
 """Records per response."""
 MAX_TIMELINE_EVENTS = 6000
 """Maximum number of events in a timeline; with more, only notable ones are drawn."""
-MAX_WORD_LENGTH = 128
-"""Maximum length of a search word, in characters."""
 CHECK_INTERVAL_SECONDS = 1.0
 """Interval for checking for new records."""
-NO_STORE_HEADERS = {"cache-control": "no-store"}
-T = TypeVar("T")
 
 
 class DisclosureBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -78,12 +87,11 @@ class DisclosureBody(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SurveillancePages:
-    """The page of surveillance. The archive is opened at the first query, and after an error."""
+    """The page of surveillance."""
 
     def __init__(self, pit: Pit, settings: WebSettings, alive: Callable[[], bool]) -> None:
         self._pit, self._settings, self._alive = pit, settings, alive
-        self._archive: RecordArchive | None = None
-        self._querying = asyncio.Lock()
+        self._access = ArchiveAccess(pit, settings)
         self._cutting = asyncio.Lock()
         self._log = structlog.get_logger()
 
@@ -99,20 +107,21 @@ class SurveillancePages:
             Route("/surveillance/clip", self._clip),
             Route("/surveillance/stream", self._stream),
             Route("/surveillance/cards", self._cards, methods=["POST"]),
+            *SurveillancePeople(self._access, self._settings).routes,
         ]
 
     async def _page(self, request: Request) -> Response:
         session = self._pit.door.session(request)
         if session is None:
             return self._pit.sign_in(request)
-        if not _is_viewer(session.person):
+        if not is_viewer(session.person):
             return pages.plain_page("page.not_you", session.language, 403, self._settings.base)
         if self._settings.archive is None:
             return pages.plain_page("page.no_archive", session.language, 503, self._settings.base)
         return pages.surveillance_page(
             self._settings.site,
             session,
-            self._tables(session.person),
+            self._access.tables(session.person),
             self._pit.door.sessions.left(session),
             clock.wall() * 1000,
             self._settings.base,
@@ -124,9 +133,9 @@ class SurveillancePages:
         """Return a page of records, newest first, and the newest record number: the stream
         continues from there.
         """
-        session = self._session(request)
+        session = self._access.session(request)
         all_records = self._all_records(session)
-        search = self._search_request(request, session)
+        search = self._access.search_request(request, session)
         beyond = request.query_params.get("beyond", "")
         until, _, last = beyond.rpartition(",")
         if beyond:
@@ -147,14 +156,14 @@ class SurveillancePages:
                 rows.append(row)
             return newest, rows, False
 
-        newest, rows, has_more = await self._query(session, query)
+        newest, rows, has_more = await self._access.query(session, query)
         items = [item(row, session.language) for row in rows]
-        return _json({"items": items, "more": has_more, "newest": newest})
+        return json_response({"items": items, "more": has_more, "newest": newest})
 
     async def _timeline(self, request: Request) -> Response:
         """Return the rounds and the notable events and findings between two times."""
-        session = self._session(request)
-        search = self._search_request(request, session)
+        session = self._access.session(request)
+        search = self._access.search_request(request, session)
         if search.since is None:
             raise HTTPException(400)
         rounds = Query(
@@ -176,7 +185,8 @@ class SurveillancePages:
         )
 
         def query(archive: RecordArchive) -> tuple[list[ArchiveRow], bool]:
-            rows = list(archive.find(rounds))
+            duties = duties_of(archive, search)
+            rows = list(find_during(archive, rounds, duties))
             crowded = len(rows) > MAX_TIMELINE_EVENTS
             if crowded:
                 types = tuple(
@@ -185,28 +195,34 @@ class SurveillancePages:
                 notable = msgspec.structs.replace(
                     rounds, types=types, limit=MAX_TIMELINE_EVENTS, order="latest"
                 )
-                rows = list(archive.find(notable))
-            rows += [row for row in archive.find(findings) if row.record.table]
+                rows = list(find_during(archive, notable, duties))
+            rows += [row for row in find_during(archive, findings, duties) if row.record.table]
             return rows, crowded
 
-        rows, crowded = await self._query(session, query)
-        return _json({"timeline": timeline(rows), "crowded": crowded})
+        rows, crowded = await self._access.query(session, query)
+        return json_response({"timeline": timeline(rows), "crowded": crowded})
 
     async def _round(self, request: Request) -> Response:
         """Return the records of a round, with the articles of the decree that they name."""
-        session = self._session(request)
-        table, of_session, number = self._round_address(request, session)
+        session = self._access.session(request)
+        table, of_session, number = self._access.round_address(request, session)
 
-        def query(archive: RecordArchive) -> tuple[list[ArchiveRow], list[Any]]:
+        def query(archive: RecordArchive) -> tuple[list[ArchiveRow], list[Any], list[DutySpan]]:
             rows = round_rows(archive, self._settings.site, table, of_session, number)
-            return rows, missing_events(archive, rows)
+            return rows, missing_events(archive, rows), duties_during(archive, rows)
 
-        rows, gaps = await self._query(session, query)
+        rows, gaps, duties = await self._access.query(session, query)
         items = [item(row, session.language) for row in rows]
-        return _json(
+        return json_response(
             {
                 "items": items,
                 "laws": self._law_texts(items),
+                "on_duty": list(
+                    dict.fromkeys(
+                        f"{span.person} ({word('role', span.duty, session.language)})"
+                        for span in duties
+                    )
+                ),
                 "missing": [
                     room_text("page.missing", session.language, first=gap.first, last=gap.last)
                     for gap in gaps
@@ -216,8 +232,8 @@ class SurveillancePages:
 
     async def _clip(self, request: Request) -> Response:
         """Return the video of a round as MP4, made for this response and deleted after it."""
-        session = self._session(request)
-        table, of_session, number = self._round_address(request, session)
+        session = self._access.session(request)
+        table, of_session, number = self._access.round_address(request, session)
         if self._settings.video is None or self._settings.archive is None:
             raise HTTPException(404)
         folder = TemporaryDirectory(prefix="novamas-clip-")
@@ -247,7 +263,7 @@ class SurveillancePages:
         record that the browser knows, so that a disconnected browser misses nothing; otherwise
         after the newest record of the archive, whose number it sends first.
         """
-        session = self._session(request)
+        session = self._access.session(request)
         known = request.headers.get("last-event-id") or request.query_params.get("after")
         try:
             last = parse_whole_number(known) if known else None
@@ -261,7 +277,7 @@ class SurveillancePages:
             query: Callable[[RecordArchive], int | list[ArchiveRow]] = (
                 partial(_last, all_records) if last is None else _records_after(all_records, last)
             )
-            querying = asyncio.create_task(self._query(session, query))
+            querying = asyncio.create_task(self._access.query(session, query))
             try:
                 while not querying.done():  # a query may take long; beats show that we are alive
                     yield f"event: beat\ndata: {beat().decode()}\n\n"
@@ -290,7 +306,7 @@ class SurveillancePages:
             raise HTTPException(403)
         if self._settings.cards_key is None or self._settings.archive is None:
             raise HTTPException(404)
-        self._require_table(session.person, body.table)
+        self._access.require_table(session.person, body.table)
         why = body.why.strip()
         if not why or len(why) > 500:
             raise HTTPException(400)
@@ -302,7 +318,7 @@ class SurveillancePages:
         person, _ = admitted  # as in the people file now
         if not may_see(person):
             raise HTTPException(403)
-        self._require_table(person, body.table)
+        self._access.require_table(person, body.table)
         origin = request.client.host if request.client is not None else "unknown"
         reason = AccessReason(person=person.id, name=person.name, origin=origin, why=why)
         where, path = self._settings.archive, Path(self._settings.cards_key)
@@ -323,106 +339,18 @@ class SurveillancePages:
             }
             for shown_card in shown.cards
         ]
-        return _json({"ok": True, "cards": cards, "recorded": shown.look.time})
-
-    def _session(self, request: Request) -> Session:
-        session = self._pit.door.session(request)
-        if session is None:
-            raise HTTPException(401)
-        if not _is_viewer(session.person):
-            raise HTTPException(403)
-        if self._settings.archive is None:
-            raise HTTPException(404)
-        return session
-
-    def _search_request(self, request: Request, session: Session) -> SearchRequest:
-        """Return the filters of a request. Raises ``HTTPException``."""
-        parameters = request.query_params
-        tables = tuple(filter(None, parameters.getlist("table")))
-        for table in tables:
-            self._require_table(session.person, table)
-        typed = (parameters.get(name, "").strip() for name in ("article", "person"))
-        words = tuple(filter(None, typed))
-        if any(len(word) > MAX_WORD_LENGTH for word in words):
-            raise HTTPException(400)
-        try:
-            return SearchRequest(
-                sites=(self._settings.site,),
-                tables=tables or self._allowed(session.person),
-                since=_time(parameters.get("from")),
-                until=_time(parameters.get("to")),
-                what=tuple(filter(None, parameters.getlist("what"))),
-                words=words,
-                latest=True,
-            )
-        except ValueError:
-            raise HTTPException(400) from None
-
-    def _round_address(self, request: Request, session: Session) -> tuple[str, int, int]:
-        """Return the table, session and round that a request names."""
-        parameters = request.query_params
-        table = parameters.get("table", "")
-        self._require_table(session.person, table)
-        try:
-            of_session = parse_whole_number(parameters["session"])
-            number = parse_whole_number(parameters["round"])
-        except (KeyError, ValueError):
-            raise HTTPException(400) from None
-        return table, of_session, number
-
-    def _tables(self, person: Person) -> tuple[str, ...]:
-        """Return the configured tables at which the person is enrolled."""
-        may_be_at = self._pit.door.admission.may_be_at
-        return tuple(table.id for table in self._settings.tables if may_be_at(table.id, person))
-
-    def _allowed(self, person: Person) -> tuple[str, ...]:
-        """Return the tables to search if a request names none; empty: all tables."""
-        if ALL_TABLES in person.tables:
-            return ()
-        # a person without a table here sees nothing: "/" names no table
-        return self._tables(person) or ("/",)
+        return json_response({"ok": True, "cards": cards, "recorded": shown.look.time})
 
     def _all_records(self, session: Session) -> Query:
         """Return the query for all records that the person may see, in the order of storage."""
-        tables = self._allowed(session.person)
+        tables = self._access.allowed(session.person)
         return Query(
             sites=(self._settings.site,), tables=tables, order="number", limit=PAGE_RECORDS
         )
 
-    def _require_table(self, person: Person, table: str) -> None:
-        if not self._pit.door.admission.may_be_at(table, person):
-            raise HTTPException(404)
-
     def _law_texts(self, items: list[ArchiveItem]) -> dict[str, PrintedRule]:
         laws = self._pit.laws
         return {record.law: laws[record.law] for record in items if record.law in laws}
-
-    async def _query(self, session: Session, query: Callable[[RecordArchive], T]) -> T:
-        """Query the archive in a thread. Raises ``HTTPException``."""
-        async with self._querying:
-            try:
-                return await asyncio.to_thread(self._query_archive, query)
-            except SearchRequestError:
-                raise HTTPException(400) from None
-            except ArchiveError as error:
-                self._log.error("the archive cannot be read", reason=str(error))
-                detail = room_text("page.trouble", session.language, why=error)
-                raise HTTPException(503, detail) from None
-
-    def _query_archive(self, query: Callable[[RecordArchive], T]) -> T:
-        assert self._settings.archive is not None
-        if self._archive is None:
-            self._archive = open_archive(self._settings.archive, read_only=True)
-        try:
-            return query(self._archive)
-        except ArchiveError:
-            self._archive.close()
-            self._archive = None
-            raise
-
-
-def _is_viewer(person: Person) -> bool:
-    return any(role in pages.VIEWER_ROLES for role in person.roles)
 
 
 def _disclose(
@@ -475,16 +403,6 @@ def _records_after(query: Query, after: int) -> Callable[[RecordArchive], list[A
 
 def _tables_of(rows: list[ArchiveRow]) -> list[str]:
     return sorted({row.record.table for row in rows})
-
-
-def _time(text: str | None) -> str | None:
-    return format_utc(parse_utc(text)) if text else None
-
-
-def _json(content: Any) -> Response:
-    return Response(
-        msgspec.json.encode(content), media_type="application/json", headers=NO_STORE_HEADERS
-    )
 
 
 def _headers() -> dict[str, str]:

@@ -32,17 +32,6 @@ async function checked(asked) {
   return answer.status === TOO_LATE ? { ...answer, text: words("pit.late") } : answer;
 }
 
-/** A time on this machine's clock, with its offset from UTC. */
-export function moment(time, day = false) {
-  const at = new Date(time);
-  const two = (number) => String(Math.trunc(Math.abs(number))).padStart(2, "0");
-  const offset = -at.getTimezoneOffset();
-  const zone = `${offset < 0 ? "−" : "+"}${two(offset / 60)}:${two(offset % 60)}`;
-  const date = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
-  const clock = `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}.${String(at.getMilliseconds()).padStart(3, "0")}`;
-  return `${day ? `${date} ` : ""}${clock} ${zone}`;
-}
-
 /** The sign of each mark, so that it is recognised without its colour. */
 export const SIGNS = {
   result: "",

@@ -1,7 +1,8 @@
 // Sealed cards of a round: requested with the PIN, shown for two minutes, never stored.
 
 import { h } from "../../static/drawing.js";
-import { moment, page, post, words } from "./asking.js";
+import { page, post, words } from "./asking.js";
+import { moment } from "./times.js";
 
 const SHOWN_MS = 120_000;
 const SUITS = { c: "♣", d: "♦", h: "♥", s: "♠" };

@@ -2,8 +2,9 @@
 
 import { at } from "../../static/base.js";
 import { h } from "../../static/drawing.js";
-import { moment, page, SIGNS, words } from "./asking.js";
+import { page, SIGNS, words } from "./asking.js";
 import { cards } from "./cards.js";
+import { moment } from "./times.js";
 
 /** The elements of a round's detail. `answer`: the server's response. */
 export function round(place, answer) {
@@ -19,6 +20,8 @@ export function round(place, answer) {
     first
       ? h("p", { class: "soft" }, h("time", { datetime: first.time }, moment(first.time, true)))
       : h("p", {}, words("page.nothing")),
+    answer.on_duty.length > 0 &&
+      h("p", { class: "at-table" }, `${words("page.at_table")}: ${answer.on_duty.join(", ")}`),
     ...answer.missing.map((each) => h("p", { class: "told" }, each)),
     h(
       "ol",
@@ -48,7 +51,7 @@ export function round(place, answer) {
       h("code", {}, command),
     ),
     cards(place),
-  ];
+  ].filter(Boolean);
 }
 
 export function named(place) {

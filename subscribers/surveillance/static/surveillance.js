@@ -5,11 +5,14 @@ import { serverTime, touch } from "../../static/beats.js";
 import { connectAlone } from "../../static/connection.js";
 import { h } from "../../static/drawing.js";
 import { leave } from "../../pit/static/leave.js";
-import { get, moment, page, post, SIGNS, words } from "./asking.js";
+import { get, page, post, SIGNS, words } from "./asking.js";
+import { peoplePicker } from "./people.js";
+import { chips, LAST, timeField } from "./periods.js";
 import { event, named, round } from "./round.js";
 import { draw, same } from "./timeline.js";
+import { clockText, dayText, moment, zoneText } from "./times.js";
 
-const HOUR_MS = 3_600_000;
+const DEFAULT_PERIOD = "1h";
 const MIN_SPAN_MS = 60_000;
 const RETRY_MS = 2000;
 const PRESENCE_INTERVAL_MS = 20_000; // between two requests that report the person's presence
@@ -42,18 +45,20 @@ const what = h(
     return group ? h("optgroup", { label: group }, options) : options;
   }),
 );
-const from = h("input", { type: "datetime-local", step: "1" });
-const to = h("input", { type: "datetime-local", step: "1" });
+let period = DEFAULT_PERIOD; // the chip that is chosen; empty: the times in the fields
+const from = timeField(now, edited);
+const to = timeField(now, edited);
+const periods = chips(choosePeriod);
+const people = peoplePicker();
 const article = h("input", { type: "text", maxlength: 128, autocomplete: "off" });
-const person = h("input", { type: "text", maxlength: 128, autocomplete: "off" });
-const filters = { table, what, article, person };
+const filters = { table, what, article };
 const status = h("p", { class: "status", role: "status" });
 const ending = h("p", { class: "ending", role: "alert", hidden: true });
 const line = h("section", { class: "timeline", "aria-label": words("page.timeline") });
 const fresh = h("button", {
   type: "button",
   hidden: true,
-  click: () => (to.value ? latest() : search()),
+  click: () => (to.time() === null ? search() : choosePeriod(DEFAULT_PERIOD)),
 });
 const rows = h("tbody");
 const further = h(
@@ -68,11 +73,6 @@ const detail = h(
   h("p", { class: "soft" }, words("page.choose")),
 );
 
-/** A time on this machine's clock, as the value of a datetime-local input. */
-function local(at) {
-  return new Date(at - new Date(at).getTimezoneOffset() * 60_000).toISOString().slice(0, 19);
-}
-
 /** The server's time, in milliseconds since 1970: this machine's clock may be wrong. */
 function now() {
   return serverTime() ?? page.now + performance.now() - loaded;
@@ -80,9 +80,30 @@ function now() {
 
 /** The span of the timeline, in milliseconds since 1970. */
 function span() {
-  const end = to.value ? Date.parse(to.value) : now();
-  const begin = from.value ? Date.parse(from.value) : end - HOUR_MS;
-  return begin < end ? [begin, end] : [end - HOUR_MS, end];
+  const end = to.time() ?? now();
+  if (period in LAST) return [end - LAST[period], end];
+  const begin = from.time() ?? end - LAST[DEFAULT_PERIOD];
+  return begin < end ? [begin, end] : [end - LAST[DEFAULT_PERIOD], end];
+}
+
+function edited() {
+  period = "";
+  periods.press(period);
+}
+
+async function choosePeriod(id) {
+  if (id in LAST) {
+    from.put(null);
+    to.put(null);
+  } else {
+    const { body, ...failed } = await get("/surveillance/periods", query());
+    if (!body) return trouble(failed);
+    if (!body[id]) return trouble({ status: 0, text: words("page.no_period") });
+    from.put(Date.parse(body[id].since));
+    to.put(body[id].until === null ? null : Date.parse(body[id].until));
+  }
+  period = id;
+  search();
 }
 
 function query() {
@@ -91,8 +112,11 @@ function query() {
   for (const [name, input] of Object.entries(filters)) {
     if (input.value.trim()) found.set(name, input.value.trim());
   }
+  const [filter, name] = people.parameter();
+  if (name) found.set(filter, name);
   found.set("from", new Date(begin).toISOString());
-  if (to.value) found.set("to", new Date(to.value).toISOString());
+  const end = to.time();
+  if (end !== null) found.set("to", new Date(end).toISOString());
   return found;
 }
 
@@ -101,7 +125,10 @@ function query() {
  */
 function remember() {
   const mine = query();
-  if (!from.value) mine.delete("from");
+  if (period in LAST) {
+    mine.delete("from");
+    if (period !== DEFAULT_PERIOD) mine.set("last", period);
+  }
   for (const [name, value] of Object.entries(chosen ?? {})) mine.set(`of_${name}`, value);
   history.replaceState(null, "", `?${mine}`);
 }
@@ -112,11 +139,18 @@ async function search() {
   news = 0;
   fresh.hidden = true;
   remember();
-  const [drawn, listed] = await Promise.all([get("/surveillance/timeline", query()), list(false)]);
+  periods.press(period);
+  if (period in LAST) from.put(begin);
+  const [drawn, listed, known] = await Promise.all([
+    get("/surveillance/timeline", query()),
+    list(false),
+    get("/surveillance/people", query()),
+  ]);
   if (number !== searchNumber) return;
-  if (passes(drawn) || passes(listed)) {
+  if (passes(drawn) || passes(listed) || passes(known)) {
     setTimeout(() => number === searchNumber && search(), RETRY_MS);
   }
+  if (known.body) people.fill(known.body);
   if (!drawn.body) return trouble(drawn);
   line.replaceChildren(
     ...draw(drawn.body, table.value ? [table.value] : page.tables, begin, end, chosen, open),
@@ -162,6 +196,12 @@ function place(item) {
     : null;
 }
 
+/** The time of a record in the list: with its day only where it is not today's. */
+function listedTime(time) {
+  const today = dayText(time) === dayText(now());
+  return today ? clockText(time) : `${dayText(time)} ${clockText(time)}`;
+}
+
 function row(item) {
   const roundPlace = place(item);
   return h(
@@ -170,7 +210,7 @@ function row(item) {
     h(
       "td",
       { class: "time" },
-      h("time", { datetime: item.time, title: item.time }, moment(item.time)),
+      h("time", { datetime: item.time, title: moment(item.time, true) }, listedTime(item.time)),
     ),
     h(
       "td",
@@ -248,14 +288,9 @@ function move(by, zoom = 1) {
   const [begin, end] = span();
   const wide = Math.max(MIN_SPAN_MS, (end - begin) * zoom);
   const middle = (begin + end) / 2 + by * (end - begin);
-  from.value = local(middle - wide / 2);
-  to.value = local(middle + wide / 2);
-  search();
-}
-
-function latest() {
-  from.value = "";
-  to.value = "";
+  edited();
+  from.put(middle - wide / 2);
+  to.put(middle + wide / 2);
   search();
 }
 
@@ -320,7 +355,6 @@ const MOVES = [
   ["later", () => move(0.5)],
   ["zoom_in", () => move(0, 0.5)],
   ["zoom_out", () => move(0, 2)],
-  ["latest", latest],
 ];
 
 byId("main").replaceChildren(
@@ -356,10 +390,19 @@ byId("main").replaceChildren(
         search();
       },
     },
-    Object.entries({ table, from, to, what, article, person }).map(([name, input]) =>
-      h("label", {}, words(`page.${name}`), input),
-    ),
+    Object.entries({
+      table,
+      from: from.input,
+      to: to.input,
+      what,
+      article,
+      person: people.select,
+    }).map(([name, input]) => {
+      input.name = name;
+      return h("label", {}, words(`page.${name}`), input);
+    }),
     h("button", { type: "submit", class: "main" }, words("page.search")),
+    periods.element,
     h(
       "span",
       { class: "moves" },
@@ -386,7 +429,12 @@ byId("main").replaceChildren(
             "tr",
             {},
             ["time", "table", "what", "article", "said_by"].map((name) =>
-              h("th", { scope: "col" }, words(`page.${name}`)),
+              h(
+                "th",
+                { scope: "col" },
+                words(`page.${name}`),
+                name === "time" && ` ${zoneText(now())}`,
+              ),
             ),
           ),
         ),
@@ -401,11 +449,16 @@ byId("main").replaceChildren(
 for (const [name, input] of Object.entries(filters)) {
   input.value = parameters.get(name) ?? "";
 }
-for (const [name, input] of Object.entries({ from, to })) {
-  const time = parameters.get(name);
-  if (time) input.value = local(Date.parse(time));
+if (parameters.has("from") || parameters.has("to")) period = "";
+else if ((parameters.get("last") ?? "") in LAST) period = parameters.get("last") ?? "";
+for (const [name, field] of Object.entries({ from, to })) {
+  const time = Date.parse(parameters.get(name) ?? "");
+  if (!Number.isNaN(time)) field.put(time);
 }
-for (const input of [table, what]) input.addEventListener("change", search);
+for (const name of ["on_duty", "person"]) {
+  if (parameters.get(name)) people.choose(`${name}:${parameters.get(name)}`);
+}
+for (const input of [table, what, people.select]) input.addEventListener("change", search);
 for (const kind of ["pointerdown", "keydown"]) document.addEventListener(kind, here);
 if (parameters.has("of_round")) {
   open({

@@ -2,7 +2,8 @@
 // rounds, Enter opens one.
 
 import { h } from "../../static/drawing.js";
-import { moment, SIGNS, words } from "./asking.js";
+import { SIGNS, words } from "./asking.js";
+import { clockText, dayText, moment } from "./times.js";
 
 const TICKS = 8;
 
@@ -150,6 +151,6 @@ function called(block) {
 }
 
 function label(at, span) {
-  const text = moment(at, true);
-  return span > 172_800_000 ? text.slice(5, 16) : text.slice(11, span < 600_000 ? 19 : 16);
+  const clock = clockText(at, span < 600_000);
+  return span > 172_800_000 ? `${dayText(at)} ${clock}` : clock;
 }
