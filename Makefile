@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo check test test-all test-rest steady world counts test-seconds types contracts scripts pure rules-proof chaos brokers integrations bench steps ledgers pictures docs deb repository wheel deb-test vm format pins clean
+.PHONY: help demo check test test-all test-rest steady world counts test-seconds types contracts scripts pure rules-proof chaos brokers integrations bench steps ledgers pictures docs deb repository wheel image image-test deb-test vm format pins clean
 
 help:
 	@echo "make demo     a roulette and a card table on this machine: devices, daemon, broker and display (ARGS=... for novamas demo)"
@@ -32,6 +32,8 @@ help:
 	@echo "make deb      the Debian package of this commit, in build/, for this Debian or RELEASE=12 or 13 (docs/technician/install.md)"
 	@echo "make repository a signed apt repository with the package, in build/repository (KEY=ID of GnuPG)"
 	@echo "make wheel    the Python package, in build/"
+	@echo "make image    the image for containers, in build/: the package in the smallest root of Debian (docs/technician/container.md)"
+	@echo "make image-test runs the image that was built, and the services of the compose file, in containers, as root"
 	@echo "make deb-test installs, upgrades from the commit BASE=... (default: the last tag, else the parent), removes and purges it in a clean Debian root (RELEASE=12 or 13), and upgrades Debian below it"
 	@echo "make vm       installs the package in a Debian guest of QEMU: systemd, USB, a full disk, power cuts; an hour of it (ARGS=... for pytest; docs/engineer/vm.md)"
 	@echo "make format   put the source in form"
@@ -152,6 +154,14 @@ repository: deb
 wheel: .venv/installed
 	@mkdir -p build && $(BIN)/python -m pip wheel --quiet --disable-pip-version-check --no-deps --no-build-isolation --wheel-dir build .
 	@ls build/novamas-*.whl
+
+image: deb
+	@packaging/debian/image-packages
+	@$(BIN)/python packaging/debian/container_image.py $$(ls -t build/novamas_*+deb$(or $(RELEASE),$$(. /etc/os-release; echo $$VERSION_ID))_*.deb | head -1) build
+
+image-test: .venv/installed-dev
+	@packaging/debian/image-packages test
+	@$(BIN)/pytest -x -p no:cacheprovider packaging/debian/test_image.py packaging/debian/test_compose.py $(ARGS)
 
 deb-test: .venv/installed-docs
 	@packaging/debian/test-packages
