@@ -23,6 +23,9 @@ from common.suggestions import unknown_word
 
 SUBCOMMANDS: Mapping[str, str] = {
     "demo": "show it at work: a simulated wheel and shoe, the daemon and a display, until Ctrl-C",
+    "setup": (
+        "ask what the tables, the broker and the people are, write all files and start everything"
+    ),
     "run": "run the daemon: read the devices of the tables and publish their results",
     "init": "write a first configuration from what is plugged in",
     "check": "check a configuration; report every mistake with its line",

@@ -9,7 +9,7 @@ from pathlib import Path
 from common.suggestions import unknown_word
 from controller.cli import CommandLineError
 from controller.cli.configured import configuration_at
-from controller.people.broker_access import KINDS, AccessScope, ClientAccess, Kind
+from controller.people.broker_access import KINDS, ClientAccess, Kind
 
 BROKERS = ("mosquitto", "mosquitto-dynamic", "nats", "rabbitmq")
 _USER = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -39,18 +39,11 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the rules. Raises :class:`CommandLineError` for an invalid configuration."""
     import msgspec
 
+    from controller.configuration.access import access_scope
     from controller.people import broker_access
 
     configuration = configuration_at(arguments.config)
-    floor = AccessScope(
-        configuration.site.id,
-        configuration.site.node,
-        tuple((table.id, table.simulated) for table in configuration.table),
-        configuration.broker.response_topics,
-        tuple((table.jackpot, table.simulated) for table in configuration.table if table.jackpot),
-        configuration.carrousel.node,
-        configuration.archive.node,
-    )
+    floor = access_scope(configuration)
     daemon = configuration.broker.username or "novamas"
     users_by_kind: list[tuple[Kind, str]] = arguments.client or [
         (kind, kind) for kind in KINDS if kind != "daemon"

@@ -3,18 +3,31 @@
 from __future__ import annotations
 
 import argparse
-import json
-import socket
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import urlsplit
 
 from common.new_file import named_in_errors
 from common.suggestions import unknown_word
 from controller.cli import CommandLineError
 from controller.cli.configured import DEFAULT_CONFIG
+from controller.setup.first_file import (
+    BROKER_BESIDE,
+    BROKER_WITHIN,
+    DEFAULT_BROKER,
+    EMBEDDED_BROKER,
+    GAMES,
+    MORE,
+    SIMULATE,
+    SIMULATOR_ADDRESS,
+    SITE,
+    TABLE,
+    TABLE_SIMULATED,
+    is_listening,
+    printable,
+    quoted,
+)
 
 if TYPE_CHECKING:
     from devices.codec import Driver
@@ -22,33 +35,6 @@ if TYPE_CHECKING:
     from devices.links.usb_devices import HidDevice
 
 
-DEFAULT_BROKER = "mqtt://127.0.0.1:1883"
-EMBEDDED_BROKER = "embedded://127.0.0.1:1883"
-"""A broker inside the daemon; used if none answers at :data:`DEFAULT_BROKER`."""
-CONNECT_TIMEOUT_SECONDS = 0.5
-"""Seconds to wait for a broker to accept a connection."""
-SIMULATOR_ADDRESS = "127.0.0.1:4001"
-"""Address of the simulated device."""
-SITE = """\
-# Written by `novamas init`. Every key and its meaning: docs/technician/configuration.md.
-# `novamas check` reports each mistake with its line; `novamas doctor` looks at the machine.
-
-[site]
-id = {site:<19} # this casino: a part of every topic
-node = "node-1"          # {node}
-decree = {decree:<15} # the rules that apply at every table
-
-"""
-BROKER_WITHIN = """\
-[broker]                 # inside the daemon, for this machine only; for others: mqtt://host:1883
-url = {url}
-
-"""
-BROKER_BESIDE = """\
-[broker]
-url = {url}
-
-"""
 ANYBODY_SIMULATED = """\
 [people]
 required = false # anybody may give commands, at simulated tables alone: docs/inspector/people.md
@@ -75,49 +61,6 @@ servers = [{servers}]    # the NATS cluster that stores their lease
 # creds_credential = "nats.creds" # NATS user, if required: docs/technician/systemd.md
 
 """
-TABLE = """\
-{remarks}[[table]]
-id = "mesa-{number}"     # a part of every topic of this table
-game = {game}
-
-# Is it this device? Try it before the first guests come:
-#   novamas record '{shown}' try-{number}.rec --driver {driver}
-[[table.device]]
-id = "{kind}"
-driver = "{driver}"
-link = {link}
-commands = false         # true: commands that change the device may be sent
-# maker = ""             # as on its plate
-# serial = ""            # a device that reports another one raises an alert
-
-"""
-TABLE_SIMULATED = """\
-# No real device: this table is simulated, and every message states it.
-{how}[[table]]
-id = "mesa-1"            # a part of every topic of this table
-game = {game}
-simulated = true
-
-[[table.device]]
-id = "{kind}"
-driver = "{driver}"
-link = {link}
-
-"""
-MORE = """\
-# Add more tables here, or in separate files beside this one:
-# docs/technician/configuration.md.
-# `novamas devices` lists the drivers, and the address of each port for each driver.
-"""
-SIMULATE = f"novamas simulate {{kind}} --protocol {{driver}} --tcp {SIMULATOR_ADDRESS}"
-GAMES: Mapping[str, str] = {
-    "wheel": "roulette-french",
-    "dice": "craps",
-    "shoe": "punto-banca",
-    "shuffler": "poker-no-draw",
-    "slot": "poker-no-draw",
-}
-"""Default game of a table with a device of each kind."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -261,16 +204,6 @@ class DevicePlace(NamedTuple):
     remarks: tuple[str, ...]
 
 
-def is_listening(url: str) -> bool:
-    """True if something accepts connections there."""
-    address = urlsplit(url)
-    try:
-        with socket.create_connection((address.hostname, address.port), CONNECT_TIMEOUT_SECONDS):
-            return True
-    except OSError:
-        return False
-
-
 def plugged_in(
     device_driver: Driver, serial_ports: Sequence[SerialPort], readers: Sequence[HidDevice]
 ) -> list[DevicePlace]:
@@ -336,21 +269,23 @@ def page(
     """Return the text of the configuration."""
     tables = [
         TABLE.format(
-            remarks="".join(f"# {_printable(remark)}\n" for remark in place.remarks),
-            number=number,
-            game=_quoted(plan.game),
-            shown=_printable(place.link),
+            remarks="".join(f"# {printable(remark)}\n" for remark in place.remarks),
+            table=quoted(f"mesa-{number}"),
+            name=f"try-{number}",
+            game=quoted(plan.game),
+            shown=printable(place.link),
             kind=device_driver.kind,
             driver=device_driver.name,
-            link=_quoted(place.link),
+            link=quoted(place.link),
         )
         for number, place in enumerate(places, 1)
     ]
     return "".join(
         (
             SITE.format(
-                site=_quoted(plan.site),
-                decree=_quoted(plan.decree),
+                by="init",
+                site=quoted(plan.site),
+                decree=quoted(plan.decree),
                 node="both machines of the pair" if plan.standby else "this machine",
             ),
             *_broker(plan, simulated=not places),
@@ -358,7 +293,7 @@ def page(
             *(tables or [_simulated(plan, device_driver)]),
             MORE,
             *(
-                f"# {_printable(line)}\n"
+                f"# {printable(line)}\n"
                 for line in _other_finds(device_driver, serial_ports, readers)
             ),
         )
@@ -368,17 +303,17 @@ def page(
 def _broker(plan: Plan, *, simulated: bool) -> Iterator[str]:
     """Yield the broker, who may give commands, and who may read face-down cards."""
     own = plan.broker.startswith("embedded:")
-    yield (BROKER_WITHIN if own else BROKER_BESIDE).format(url=_quoted(plan.broker))
+    yield (BROKER_WITHIN if own else BROKER_BESIDE).format(url=quoted(plan.broker))
     if not own:
         yield ANYBODY_SIMULATED if simulated else ANYBODY
     if plan.surveillance is not None:
-        yield SURVEILLANCE.format(key=_quoted(plan.surveillance))
+        yield SURVEILLANCE.format(key=quoted(plan.surveillance))
 
 
 def _standby(servers: Sequence[str]) -> Iterator[str]:
     """Yield the section of a pair."""
     if servers:
-        yield STANDBY.format(servers=", ".join(map(_quoted, servers)))
+        yield STANDBY.format(servers=", ".join(map(quoted, servers)))
 
 
 def _simulated(plan: Plan, device_driver: Driver) -> str:
@@ -389,13 +324,14 @@ def _simulated(plan: Plan, device_driver: Driver) -> str:
         )
     serial = device_driver.scheme == "serial"
     return TABLE_SIMULATED.format(
+        table=quoted("mesa-1"),
         how=f"#   {SIMULATE.format(kind=device_driver.kind, driver=device_driver.name)}\n"
         if serial
         else "",
-        game=_quoted(plan.game),
+        game=quoted(plan.game),
         kind=device_driver.kind,
         driver=device_driver.name,
-        link=_quoted(
+        link=quoted(
             f"tcp://{SIMULATOR_ADDRESS}" if serial else f"mqtt://{SIMULATOR_ADDRESS}/device"
         ),
     )
@@ -433,13 +369,3 @@ def check_text(text: str, file: Path) -> None:
             f"{mistake.place.rpartition(': ')[2]}: {mistake.what}" for mistake in mistakes
         )
         raise CommandLineError(f"{file}: not written: {reasons}", 2)
-
-
-def _quoted(text: str) -> str:
-    """Return a TOML string; its escapes are those of JSON."""
-    return json.dumps(text)
-
-
-def _printable(text: str) -> str:
-    """Make a device's own text printable, for a comment."""
-    return "".join(character if character.isprintable() else "?" for character in text)

@@ -17,6 +17,16 @@ def address(text: str) -> tuple[str, int]:
     return host.removeprefix("[").removesuffix("]"), int(port)
 
 
+def reachable(host: str) -> str:
+    """Return a host at which a program of this machine reaches one that listens at ``host``."""
+    try:
+        listening = ip_address(host)
+    except ValueError:
+        return host
+    loopback = "127.0.0.1" if listening.version == 4 else "::1"
+    return loopback if listening.is_unspecified else host
+
+
 def metrics_addresses(configuration: Configuration) -> dict[KeyPath, str]:
     """Return the addresses of metrics and health, by place in the configuration."""
     addresses = {

@@ -6,8 +6,9 @@ import asyncio
 import contextlib
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from common import clock
 from common.errors import NovamasError
@@ -30,8 +31,9 @@ class DemoFloor:
     display.
     """
 
-    def __init__(self, room: Path) -> None:
-        self.room = room
+    def __init__(self, room: Path, options: Mapping[str, Any] | None = None) -> None:
+        """``options``: more of ``subprocess.Popen``, for every program."""
+        self.room, self._options = room, options or {}
         self.note = NoteLine(room / "note.txt")
         self._programs: dict[str, subprocess.Popen[bytes]] = {}
 
@@ -41,14 +43,22 @@ class DemoFloor:
         """Start one program. What it prints goes to ``<name>.log``; ``on_terminal``: only errors
         do, and it shares the terminal of the demo.
         """
+        command = [sys.executable, "-m", module, *words]
+        return self.start_program(name, command, on_terminal=on_terminal)
+
+    def start_program(
+        self, name: str, words: Sequence[str], *, on_terminal: bool = False
+    ) -> subprocess.Popen[bytes]:
+        """Start a program that is no module of ours."""
         with (self.room / f"{name}.log").open("wb") as log:
-            program = subprocess.Popen(  # noqa: S603 - our own modules
-                [sys.executable, "-m", module, *words],
+            program = subprocess.Popen(  # noqa: S603 - fixed commands
+                words,
                 # a simulator ends when this pipe closes, even if the demo is killed
                 stdin=subprocess.PIPE,
                 stdout=None if on_terminal else log,
                 stderr=log,
                 start_new_session=not on_terminal,
+                **self._options,
             )
         self._programs[name] = program
         return program
