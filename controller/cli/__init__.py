@@ -39,7 +39,7 @@ SUBCOMMANDS: Mapping[str, str] = {
     "devices": "list what is plugged in, and all drivers",
     "identify": "listen to a device, and name its driver and speed; nothing is sent",
     "decode": "print the readings of a recording as JSON lines",
-    "profile": "check a profile, or try it on a recording",
+    "profile": "check a profile, try it on a recording, or propose one for an unknown wheel",
     "play": "play a game: readings and commands in as JSON lines, events out",
     "replay": "print the events that recordings of a device lead to, as JSON lines",
     "verify": "check the chain of a journal and its sealed days, and name the first wrong entry",

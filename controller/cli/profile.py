@@ -1,9 +1,12 @@
-"""``novamas profile``: checks the description of a device, or tries it on a recording."""
+"""``novamas profile``: checks the description of a device, tries it on a recording, or proposes
+one.
+"""
 
 from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -13,23 +16,30 @@ from common.readings import escape
 from controller.cli import CommandLineError
 from controller.cli.decode import decode, driver_named, read_whole, with_progress
 from controller.cli.numbers import seconds
+from controller.cli.profile_new import create_profile, shown_numbers
 from controller.configuration.profiles import text_of
 from devices.codec import Driver
 from devices.links import check_link
 from devices.profiles.profile import doubts, parse_profile
+from devices.profiles.proposal.questions import open_questions
 from devices.profiles.trial import count_unchecked_frames, find_checksum
 from devices.recording import Recording
 from devices.watch import CodecDefectError, Watch
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """ACTION PROFILE [RECORDING]."""
+    """ACTION PROFILE [RECORDING], or new RECORDING."""
     parser.add_argument(
         "action",
-        choices=("check", "test"),
-        help="check: check the profile; test: try it on a recording",
+        choices=("check", "test", "new"),
+        help=(
+            "check: check the profile; test: try it on a recording; new: propose one for an "
+            "unknown wheel from a recording"
+        ),
     )
-    parser.add_argument("profile", metavar="PROFILE", help="the profile (TOML)")
+    parser.add_argument(
+        "profile", metavar="PROFILE", help="the profile (TOML); for new: the recording"
+    )
     parser.add_argument(
         "recording",
         type=Path,
@@ -47,10 +57,28 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="silence that counts as stale (default: 5)",
     )
+    parser.add_argument(
+        "--shown",
+        type=shown_numbers,
+        metavar="NUMBERS",
+        help="for new: all numbers that the wheel showed, as in 17,4,0,00 (asked on a terminal)",
+    )
+    parser.add_argument(
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="for new: the file to write (default: the recording's name, with .toml)",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Return 0, or raise if the profile has errors or no frame of the recording is valid."""
+    if arguments.action == "new":
+        if arguments.recording is not None:
+            raise CommandLineError(
+                "profile new takes one file, the recording; --output FILE names the profile"
+            )
+        return create_profile(Path(arguments.profile), arguments.output, arguments.shown)
     described = driver_named(f"profile:{arguments.profile}")
     if problem := check_link(
         f"{described.scheme}://{'/port' if described.scheme == 'serial' else '0000:0000'}"
@@ -69,10 +97,19 @@ def run(arguments: argparse.Namespace) -> int:
             f"ok: {described.name}, {described.title}: {described.kind}; "
             f"{described.line or described.scheme}; {_commands(described)}"
         )
+        print("".join(_missing(described, arguments.profile)), end="")
         return 0
     if arguments.recording is None:
         raise CommandLineError("profile test needs a recording; `novamas record` makes one")
     return _test(described, arguments)
+
+
+def _missing(described: Driver, file: str) -> Iterator[str]:
+    """What a sound profile still lacks: a reading of the number, and answers to its questions."""
+    if described.blind is not None and (reason := described.blind(described.options())):
+        yield f"missing: {reason}\n"
+    for line, question in open_questions(text_of(Path(file))):
+        yield f"{file}:{line}: open question: {question}\n"
 
 
 def _commands(described: Driver) -> str:

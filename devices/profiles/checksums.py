@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from difflib import get_close_matches
-from functools import reduce
+from functools import cache, reduce
 from operator import xor
 
 import anycrc
@@ -59,8 +59,12 @@ def crc_of(checksum: ChecksumSpec) -> CrcSpec | None:
 def checksum_function(checksum: ChecksumSpec) -> Callable[[bytes], int]:
     """Return a function that computes the checksum. Raises ``ValueError`` like :func:`crc_of`."""
     wanted = crc_of(checksum)
-    if wanted is None:
-        return _SIMPLE_CHECKSUMS[checksum.kind]
+    return _SIMPLE_CHECKSUMS[checksum.kind] if wanted is None else _crc_function(wanted)
+
+
+@cache
+def _crc_function(wanted: CrcSpec) -> Callable[[bytes], int]:
+    """A function that computes a CRC. Its tables are costly to build."""
     calculator = anycrc.CRC(
         wanted.width,
         wanted.polynomial,

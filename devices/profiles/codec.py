@@ -66,8 +66,8 @@ class ProfileCodec:
         self._missed = False
         # the last values, for readings that are reported only on change
         self._reported: dict[tuple[str, ...], tuple[Any, ...]] = {}
-        # by message: its last readings, if they must be received twice
-        self._previous: dict[str, list[AnyReading]] = {}
+        # by message: what its last frame gave and must be received twice
+        self._previous: dict[str, list[tuple[ReadingSpec, AnyReading | None]]] = {}
         self._active: dict[str, dict[tuple[str, Any], FaultReading]] = {}
         self._number: int | None = None
         self._recent: deque[bytes] = deque(
@@ -291,12 +291,10 @@ class ProfileCodec:
         }
         name = fitting.message.name
         before = self._previous.get(name, [])
-        self._previous[name] = [
-            reading for spec, reading in fitting.readings if spec.twice and reading is not None
-        ]
+        self._previous[name] = [each for each in fitting.readings if each[0].twice]
         alone = sum(isinstance(reading, CardDrawn) for _, reading in fitting.readings) == 1
         for spec, reading in fitting.readings:
-            if (spec.live and values[LATE]) or (spec.twice and reading not in before):
+            if (spec.live and values[LATE]) or (spec.twice and (spec, reading) not in before):
                 continue
             if spec.changed and not self._has_changed(spec, values):
                 continue

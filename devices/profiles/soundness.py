@@ -387,8 +387,10 @@ def _readings(
                 "that a damaged frame may give a result"
             )
             notes.append((spec_at, f"reports a result without [checksum]; add {remedy}"))
-        if spec.twice and not spec.reading:
-            notes.append(((*spec_at, "twice"), "applies only with `reading`; remove it"))
+        if spec.twice and not (spec.reading or spec.forgets):
+            notes.append(
+                ((*spec_at, "twice"), "applies only with `reading` or `forgets`; remove it")
+            )
 
 
 def _reading(at: KeyPath, spec: ReadingSpec, known: Samples, notes: Notes) -> None:

@@ -157,3 +157,85 @@ def test_the_place_to_look_is_reported(
     assert main(["profile", "test", str(file), str(SPINS)]) == 1
     assert f"no frame of {SPINS} was understood" in (errors := capsys.readouterr().err)
     assert message in errors
+
+
+FAULTS = RECORDINGS / "cammegh-ss2-faults.txt"
+SHOWN = "17 17 0 26 5 9 8 14 21 3 36"
+
+
+def test_a_profile_is_proposed_from_a_recording(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert main(["profile", "new", str(FAULTS), "--shown", SHOWN]) == 0
+    out = capsys.readouterr().out
+    assert "lines ended by '\\r\\n': 1085 of 1085 frames\n" in out
+    assert "the number in decimal digits: 11 of 11 spins\n" in out
+    assert "cammegh-ss2-faults.toml: written, with 11 open questions" in out
+    file = "cammegh-ss2-faults.toml"
+    assert main(["profile", "test", file, str(FAULTS)]) == 0
+    readings = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    numbers = [reading["number"] for reading in readings if reading["type"] == "wheel.number"]
+    assert numbers == [int(number) for number in SHOWN.split()]
+    assert main(["profile", "check", file]) == 0
+    checked = capsys.readouterr().out.splitlines()
+    assert checked[0].startswith("ok: cammegh-ss2-faults")
+    line = next(line for line in checked if "double zero" in line)
+    at = int(line.split(":")[1])
+    assert "double zero" in Path(file).read_text().splitlines()[at - 1]
+    assert len(checked) == 12
+    assert main(["profile", "new", str(FAULTS), "--shown", SHOWN]) == 1
+    assert f"{file}: already exists" in capsys.readouterr().err
+
+
+def test_too_few_numbers_give_a_profile_without_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "rota.toml"
+    words = ["profile", "new", str(SPINS), "--output", str(file)]
+    assert main([*words, "--shown", "17,0"]) == 1
+    captured = capsys.readouterr()
+    assert "checksum xor: 25 of 28 frames\n" in captured.out
+    assert "it gives no number: 2 spins prove no field; record more; at least 3" in captured.err
+    assert main(["profile", "check", str(file)]) == 0
+    assert "missing: no number can be decoded" in capsys.readouterr().out
+
+
+def test_a_terminal_asks_what_the_wheel_showed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answers = iter(["17 99", SHOWN])
+    monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("builtins.input", lambda _: next(answers))
+    assert main(["profile", "new", str(FAULTS), "--output", str(tmp_path / "p.toml")]) == 0
+    out = capsys.readouterr().out
+    assert "99 is no pocket; expected numbers from 0 to 36, or 00\n" in out
+    assert "11 of 11 spins" in out
+
+
+@for_each(
+    ("words", "code", "message"),
+    [
+        ([str(FAULTS), "--shown", "17,38"], 2, "38 is no pocket; expected numbers from 0 to 36"),
+        ([str(FAULTS), "other.toml"], 1, "profile new takes one file, the recording"),
+        (["lost.rec"], 1, "lost.rec: No such file"),
+        ([str(RECORDINGS / "zvonimir-king-echo.txt")], 1, "Is the speed right? `novamas identify`"),
+    ],
+)
+def test_a_proposal_that_cannot_be_made_is_refused(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    code: int,
+    message: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    if code == 2:
+        with pytest.raises(SystemExit):
+            main(["profile", "new", *words])
+    else:
+        assert main(["profile", "new", *words]) == code
+    assert message in " ".join(capsys.readouterr().err.split())
+    assert list(tmp_path.iterdir()) == []

@@ -291,6 +291,38 @@ def test_what_must_be_received_twice(stream: bytes, told: list[int]) -> None:
     ] == told
 
 
+FORGOTTEN = """
+[[message]]
+name = "status"
+match = "(?P<state>[45]) (?P<pocket>[0-9]{2})"
+fields = { pocket = { encoding = "decimal", max = 36 } }
+[[message.say]]
+reading = "wheel.number"
+with = { number = "{pocket}" }
+when = { state = "5" }
+changed = ["pocket"]
+twice = true
+[[message.say]]
+forgets = "wheel.number"
+when = { state = "4" }
+twice = true
+"""
+
+
+@for_each(
+    ("stream", "numbers"),
+    [
+        (b"4 00\n4 00\n5 17\n5 17\n5 17\n", [17]),
+        (b"5 17\n5 17\n4 00\n4 00\n5 17\n5 17\n", [17, 17]),
+        (b"5 17\n5 17\n4 00\n5 17\n5 17\n", [17]),  # a state misread once is no new spin
+    ],
+)
+def test_what_is_forgotten_must_be_received_twice(stream: bytes, numbers: list[int]) -> None:
+    assert [
+        r.number for r in codec(FORGOTTEN).feed(stream, 1.0) if isinstance(r, WheelNumber)
+    ] == numbers
+
+
 NUMBERED = """
 [sequence]
 field = "number"
