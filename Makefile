@@ -208,7 +208,6 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 .venv/pyvenv.cfg:
 	@command -v $(PYTHON) >/dev/null || { echo "novamas needs Python 3.11 or newer: $(PYTHON) is not here" >&2; exit 1; }
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-	  { echo "novamas needs Python 3.11 or newer; name one: make PYTHON=python3.12" >&2; exit 1; }
+	@$(PYTHON) common/python_version.py
 	@$(PYTHON) -m venv .venv || { rm -rf .venv; \
 	  echo "no virtual environment could be made; on Debian: sudo apt-get install python3-venv" >&2; exit 1; }

@@ -11,6 +11,8 @@ from setuptools.command.sdist import sdist
 
 VERSION = Path("common", "contract", "version.py")
 
+runpy.run_path(str(Path("common", "python_version.py")))
+
 
 def write_commit(root: str) -> None:
     """Below a folder that has the package."""

@@ -2,3 +2,5 @@
 readings of devices. Each folder is one subject: the contract on the wire, the connection to the
 broker, people and their keys, sealed cards, hash chains, metrics. Imports no other package.
 """
+
+from common import python_version as python_version

@@ -1,1 +1,3 @@
 """Simulated devices, with faults that can be triggered while they run."""
+
+from common import python_version as python_version

@@ -60,6 +60,7 @@ def run(arguments: argparse.Namespace) -> int:
         if options:
             raise CommandLineError(f"surveillance: no options after {name}", 2)
         program, words = PROGRAM, [_settings_option(arguments.config, settings_of)]
+        _require_archive(arguments.config)
     else:
         config = DEFAULT_CONFIG
         if options and not options[0].startswith("-"):
@@ -79,6 +80,18 @@ def _settings_option(path: Path, settings: Callable[[Configuration], dict[str, A
 
     configuration = configuration_at(path)
     return f"--settings={msgspec.json.encode(settings(configuration)).decode()}"
+
+
+def _require_archive(path: Path) -> None:
+    """Refuse to record for ever into a file that nobody named."""
+    from controller.configuration.file import inspect_configuration
+
+    if "archive" not in inspect_configuration(path).sections:
+        raise CommandLineError(
+            f"{path}: no [archive], so nothing is recorded. Add [archive] and, below it, path = "
+            '"/var/lib/novamas/archive.sqlite3", or database = "postgresql://...": '
+            "docs/technician/configuration-services.md#archive"
+        )
 
 
 def settings_of(configuration: Configuration) -> dict[str, Any]:

@@ -260,6 +260,13 @@ MISTAKES = {
     "a profile that is not there": Mistake(
         "profile check none.toml", ("none.toml: cannot be read",)
     ),
+    "a profile of numbers that no wheel has": Mistake(
+        "profile new out.rec --shown 17,38", ("38 is no pocket", "from 0 to 36, or 00")
+    ),
+    "a recorder without an archive": Mistake(
+        "surveillance novamas.toml",
+        ("novamas.toml: no [archive]", "Add [archive]", "configuration-services.md#archive"),
+    ),
     "an alert is misspelt": Mistake("explain link.lots", ("did you mean `link.lost`?",)),
     "games of a misspelt decree": Mistake("games --decree ARA2", ("did you mean `ARA02`?",)),
     "a game that is not in a decree": Mistake(

@@ -65,7 +65,7 @@ def proposed(wheel: UnknownWheel, numbers: Sequence[Shown], seed: int = 1) -> Pr
     return propose(list(wheel.play(numbers, seed)), numbers, HEAD)
 
 
-@settings(max_examples=cases(30, 300), deadline=None)
+@settings(max_examples=cases(8, 300), deadline=None)
 @given(wheels(), st.integers(0, 1000))
 def test_a_proposed_profile_decodes_what_comes_later(wheel: UnknownWheel, seed: int) -> None:
     zeros: tuple[Shown, ...] = ("00",) if wheel.double_zero else ()
@@ -77,7 +77,7 @@ def test_a_proposed_profile_decodes_what_comes_later(wheel: UnknownWheel, seed: 
     assert decoded(proposal.text, wheel.play(later, seed + 1)) == list(later)
 
 
-@settings(max_examples=cases(30, 300), deadline=None)
+@settings(max_examples=cases(8, 300), deadline=None)
 @given(wheels(), st.data())
 def test_noise_never_makes_it_wrong(wheel: UnknownWheel, data: st.DataObject) -> None:
     draws = random.Random(data.draw(st.integers(0, 1 << 20)))
@@ -101,7 +101,7 @@ def damaged(frame: bytes, draws: random.Random) -> bytes:
     )
 
 
-@settings(max_examples=cases(30, 300), deadline=None)
+@settings(max_examples=cases(8, 300), deadline=None)
 @given(wheels(), st.permutations(FIRST))
 def test_numbers_that_were_not_shown_prove_nothing(wheel: UnknownWheel, said: list[Shown]) -> None:
     chunks = list(wheel.play(FIRST, 1))
@@ -112,7 +112,7 @@ def test_numbers_that_were_not_shown_prove_nothing(wheel: UnknownWheel, said: li
 
 
 @given(wheels(), st.integers(0, MIN_SHOWN - 1))
-@settings(max_examples=cases(15, 150), deadline=None)
+@settings(max_examples=cases(6, 150), deadline=None)
 def test_too_few_spins_say_how_many_more(wheel: UnknownWheel, spins: int) -> None:
     proposal = proposed(wheel, FIRST[:spins])
     if proposal.text:
