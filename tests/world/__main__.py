@@ -13,6 +13,7 @@ from typing import NamedTuple
 from common.log import structlog
 from tests.world.run import Plan, plan, run
 from tests.world.shrink import shrink
+from tests.world.wheels.kinds import KINDS
 
 BATCH_SEEDS = 64
 """Worlds after which the processes are replaced."""
@@ -41,6 +42,7 @@ def main() -> int:
     parser.add_argument("--tables", type=int, default=2)
     parser.add_argument("--faults", type=int, default=20)
     parser.add_argument("--pace", type=float, default=4.0, help="see Plan.pace")
+    parser.add_argument("--wheel", default="", choices=("", *KINDS), help="of all tables")
     parser.add_argument("--pair", action="store_true", help="two daemons with one lease")
     parser.add_argument("--parts", default="", help="who takes part: names with commas between")
     parser.add_argument("--jobs", type=int, default=2)
@@ -60,6 +62,7 @@ def _plan(chosen: argparse.Namespace, seed: int) -> Plan:
         chosen.pace,
         pair=chosen.pair,
         parts=tuple(filter(None, chosen.parts.split(","))),
+        wheel=chosen.wheel,
     )
 
 

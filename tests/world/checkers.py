@@ -16,7 +16,8 @@ from tests.world.bodies import decoded
 from tests.world.broker.packets import Publish
 from tests.world.disk import Disk
 from tests.world.errors import PropertyViolatedError
-from tests.world.wheel import Wheel
+from tests.world.wheels.kinds import Number
+from tests.world.wheels.wheel import Wheel
 
 MAX_AGE_SECONDS = MAX_LIVE_DELAY_SECONDS + 2.0
 """How long after the wheel has shown a number its result may be stored, on a healthy disk: it is a
@@ -274,19 +275,21 @@ class Truth(Checker):
                 number = body["outcome"]["number"]
             is_word = "confirmed_by" in body  # a person says so, maybe of an earlier round
             if body["type"] in OUTCOMES and number is not None and not is_word:
-                self._find(entry.table, (body["spin"], number), body)
+                self._find(entry.table, number, body)
 
-    def _find(self, table: str, spin: tuple[int, int], body: dict[str, Any]) -> None:
-        played = [(each.spin.spin, each.spin.number) for each in self._wheels[table].played]
-        require(spin in played[self._at[table] :], "not shown by the wheel", body, played[-3:])
-        self._at[table] = played.index(spin, self._at[table])
+    def _find(self, table: str, number: Number, body: dict[str, Any]) -> None:
+        wheel, first, spin = self._wheels[table], self._at[table], body.get("spin")
+        played = wheel.played
+        fits = [at for at in range(first, len(played)) if played[at].is_of(spin, number)]
+        if not fits and body["type"] == "round.unresolved" and number in wheel.mistaken:
+            return
+        require(fits, "not shown by the wheel", body, played[-3:])
+        self._at[table] = fits[0]
         now = self._disks[0].loop.now
         if body["type"] == "round.result" and now > max(d.trouble_until for d in self._disks):
-            wheel = self._wheels[table]
             # a wheel that was interrupted counts no further: it may show the same pair again
-            at = len(played) - 1 - played[::-1].index(spin)
-            is_last = at == len(played) - 1
-            shown = wheel.shown_at if is_last else wheel.played[at].at
+            at = fits[-1]
+            shown = wheel.shown_at if at == len(played) - 1 else played[at].at
             age = now - shown
             require(age <= MAX_AGE_SECONDS, "old number as a result", age, body)
 

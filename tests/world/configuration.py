@@ -17,20 +17,6 @@ enabled = false
 [clock]
 chrony = ""
 """
-TABLE = """
-[[table]]
-id = "{name}"
-game = "roulette-french"
-decree = "ARA02"
-
-[[table.device]]
-id = "wheel"
-driver = "cammegh-ss2"
-link = "tcp://{name}:1"
-stale_after = {stale_after}
-options = {{ period = {period} }}
-"""
-
 UNSIGNED = """
 [people]
 required = "accept-the-risk"

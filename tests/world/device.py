@@ -141,6 +141,9 @@ class Device:
     def sent(self) -> None:
         """Bytes of the device, if any, are on their way to the host."""
 
+    def received(self) -> None:
+        """Bytes of the host have come."""
+
     def _plug(self) -> None:
         self.powered = True
 
@@ -178,6 +181,7 @@ class Device:
             data = b""
         if data:
             self._model.receive(data, self._loop.now)
+            self.received()
         else:
             self._disconnect()
 

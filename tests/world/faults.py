@@ -33,7 +33,9 @@ def _nothing() -> None:
 
 
 class Fault(NamedTuple):
-    """``begin`` returns what ends it; ``part``: who must take part in the world for it."""
+    """``begin`` returns what ends it; ``part``: who must take part in the world for it, or the kind
+    of wheel.
+    """
 
     begin: Callable[[World, Random], End]
     part: str = ""
@@ -213,6 +215,19 @@ FAULTS: dict[str, Fault] = {
     "line spliced": Fault(_device("spliced", 0.0)),
     "wheel reset": Fault(_device("power_cycle", 0.5, 5.0)),
     "wheel sensor": Fault(_device("sensor", 1.0, 5.0)),
+    "wheel's error flag": Fault(_device("error", 5.0, 20.0), "saturn"),
+    "plate restarted": Fault(_device("restart", 0.5, 5.0), "boule-board"),
+    "plate's report lost": Fault(_device("lost_report", 0.0), "boule-board"),
+    "ball between holes": Fault(_device("between_holes", 0.0), "boule-board"),
+    "ball out": Fault(_device("ball_out", 0.0), "boule-board"),
+    "ball flickers": Fault(_device("flicker", 1.0, 5.0), "boule-board"),
+    "hole's sensor stuck": Fault(_device("stuck_sensor", 60.0), "boule-board"),
+    "hole's sensor blind": Fault(_device("blind_sensor", 60.0), "boule-board"),
+    "cells' board restarted": Fault(_device("restart", 0.5, 5.0), "fortune-board"),
+    "wheel turned back": Fault(_device("turned_back", 6.0), "fortune-board"),
+    "wheel pushed weakly": Fault(_device("weak_push", 0.0), "fortune-board"),
+    "wheel on a pin": Fault(_device("on_pin", 0.0), "fortune-board"),
+    "cells' encoder fails": Fault(_device("encoder", 5.0, 60.0), "fortune-board"),
     "shoe reset": Fault(_device("reset", 0.5, 5.0), "cards"),
     "shoe alarm": Fault(_device("alarm", 1.0, 10.0), "cards"),
     "cut card": Fault(_device("cut_card", 0.0), "cards"),

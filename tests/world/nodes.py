@@ -11,12 +11,13 @@ from typing import TYPE_CHECKING
 from tests.world.bodies import decoded
 from tests.world.broker.packets import Publish
 from tests.world.checkers import Checker, Truth, require
-from tests.world.configuration import CONFIGURATION, TABLE
+from tests.world.configuration import CONFIGURATION
 from tests.world.device import PORTS
 from tests.world.lateness import Prompt
 from tests.world.liveness import CALM_SECONDS, Calm
 from tests.world.program import Program
-from tests.world.wheel import Wheel
+from tests.world.wheels.kinds import section
+from tests.world.wheels.wheel import Wheel
 
 if TYPE_CHECKING:
     from tests.world.world import World
@@ -67,12 +68,8 @@ def run_twin(world: World, random: Random) -> Callable[[], None]:
 def _install(world: World, machine: str, node: str, table: str, port: str) -> Wheel:
     wheel = Wheel(world.loop, port, world.random.getrandbits(32))
     PORTS[port] = wheel
-    section = TABLE.format(name=table, period=0.5, stale_after=5.0).replace(
-        f"tcp://{table}:", f"tcp://{port}:"
-    )
-    installed = world.install(
-        machine, CONFIGURATION.replace("pit-1", node) + world.people + section
-    )
+    text = section(table, wheel.kind, 1.0, 5.0).replace(f"tcp://{table}:", f"tcp://{port}:")
+    installed = world.install(machine, CONFIGURATION.replace("pit-1", node) + world.people + text)
     world.checkers += [
         Truth({table: wheel}, [installed.disk], (machine,)),
         Prompt({(table, "wheel"): wheel}, (machine,)),

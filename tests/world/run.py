@@ -13,6 +13,7 @@ import msgspec
 from tests.world.faults import FAULTS, Happening, draw
 from tests.world.pair import Takeover
 from tests.world.trace import Trace
+from tests.world.wheels.kinds import drawn_kind
 from tests.world.world import World, world
 
 SETTLE_SECONDS = 300.0
@@ -29,7 +30,20 @@ class Plan(msgspec.Struct, frozen=True):
     pair: bool = False
     parts: tuple[str, ...] = ()
     """Who takes part, by their names in :data:`tests.world.parts.PARTS`."""
+    wheel: str = "cammegh-ss2"
+    """The kind of all wheels, of :data:`tests.world.wheels.kinds.KINDS`; empty: drawn by seed."""
     faults: tuple[Happening, ...] = ()
+
+    @property
+    def wheels(self) -> tuple[str, ...]:
+        """The kind of wheel of each table. With the part ``people``, all keys need a signature,
+        and no croupier of a wheel signs.
+        """
+        by_hand = "people" not in self.parts
+        return tuple(
+            self.wheel or drawn_kind(self.seed, number, by_hand=by_hand)
+            for number in range(1, self.tables + 1)
+        )
 
 
 class Outcome(NamedTuple):
@@ -64,11 +78,13 @@ def plan(
     pace: float = 1.0,
     pair: bool = False,
     parts: tuple[str, ...] = (),
+    wheel: str = "",
 ) -> Plan:
     """Draw the faults of a seed."""
-    known = (*parts, "pair") if pair else parts
+    quiet = Plan(seed, hours, tables, pace, pair, parts, wheel)
+    known = (*parts, *quiet.wheels, *(("pair",) if pair else ()))
     drawn = tuple(draw(Random(f"faults {seed}"), hours, faults, known))
-    return Plan(seed, hours, tables, pace, pair, parts, drawn)
+    return msgspec.structs.replace(quiet, faults=drawn)
 
 
 def plan_of(of: Plan, names: Sequence[str]) -> Plan:
@@ -79,7 +95,7 @@ def plan_of(of: Plan, names: Sequence[str]) -> Plan:
 
 def run(of: Plan, folder: Path | None = None) -> Outcome:
     """Run a world to its end, or to the first thing that must never be."""
-    with world(of.seed, of.tables, of.pace, of.pair, of.parts, folder) as made:
+    with world(of.seed, of.pace, of.pair, of.parts, of.wheels, folder) as made:
         _schedule(made, of.faults)
         made.loop.call_at(1.0, made.start, context=Context())
         made.quiet_at = max([of.hours * 3600.0, *(fault.until for fault in of.faults)])

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import gc
+import shutil
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from contextvars import Context
 from functools import lru_cache, partial
-from itertools import cycle
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -42,7 +42,7 @@ from tests.world.checkers import (
     Truth,
 )
 from tests.world.client import Client
-from tests.world.configuration import CONFIGURATION, ROOT, STANDBY, TABLE, UNSIGNED
+from tests.world.configuration import CONFIGURATION, ROOT, STANDBY, UNSIGNED
 from tests.world.daemon import Node, daemon
 from tests.world.disk import Disk
 from tests.world.errors import PropertyViolatedError
@@ -56,7 +56,9 @@ from tests.world.process import PROCESS, Machine
 from tests.world.program import Program
 from tests.world.trace import Trace
 from tests.world.watch import WorldLoopWatch
-from tests.world.wheel import Wheel
+from tests.world.wheels import kinds
+from tests.world.wheels.croupier import WheelCroupier
+from tests.world.wheels.wheel import Wheel
 
 BEGINS = 1_800_000_000.0
 """Wall time at which every world begins."""
@@ -88,9 +90,9 @@ class World:
         seed: int,
         folder: Path,
         stack: ExitStack,
-        tables: int = 1,
         pace: float = 1.0,
         pair: bool = False,
+        wheels: Sequence[str] = ("cammegh-ss2",),
     ) -> None:
         self.folder, self.stack = folder, stack
         self.random = Random(seed)
@@ -110,15 +112,15 @@ class World:
         )
         self.sockets = Sockets(Wires(self.broker), self.loop, self.loop.pair)
         self.wheels = {
-            f"r{number}": Wheel(self.loop, f"r{number}", self.random.getrandbits(32), pace)
-            for number in range(1, tables + 1)
+            f"r{number}": Wheel(self.loop, f"r{number}", self.random.getrandbits(32), kind, pace)
+            for number, kind in enumerate(wheels, 1)
         }
         devices.PORTS.clear()
         devices.PORTS.update(self.wheels)
         # at one that may be silent for long, only the age of its bytes shows that a number is late
         self.tables = {
-            name: TABLE.format(name=name, period=0.5 * pace, stale_after=stale_after)
-            for name, stale_after in zip(self.wheels, cycle((60.0, 5.0)), strict=False)
+            name: kinds.section(name, wheel.kind, pace, (60.0, 5.0)[number % 2])
+            for number, (name, wheel) in enumerate(self.wheels.items())
         }
         """The configuration of each table."""
         self.sections: list[str] = []
@@ -150,6 +152,9 @@ class World:
             for name in names
         ]
         self.subscriber = Client(self.sockets, "observer", ("#",), self._on_received)
+        for table, wheel in self.wheels.items():
+            if wheel.kind.by_hand:
+                WheelCroupier(self, self.subscriber, table, wheel, self.random.getrandbits(32))
         self.held = InOrder()
         disks = [node.disk for node in installed]
         ports = {(table, "wheel"): wheel for table, wheel in self.wheels.items()}
@@ -176,6 +181,8 @@ class World:
         folder.mkdir()
         file = folder / "novamas.toml"
         file.write_text(text, encoding="utf-8")
+        for profile in kinds.PROFILES:
+            shutil.copy(kinds.FOLDER / profile, folder)
         on_stored = partial(self._on_stored, name)
         on_lost = partial(self._on_lost, name)
         disk = Disk(self.loop, self.random, on_stored, on_lost, real=self.sqlite)
@@ -372,17 +379,17 @@ def _machine() -> Machine | None:
 @contextmanager
 def world(
     seed: int,
-    tables: int = 1,
     pace: float = 1.0,
     pair: bool = False,
     parts: Sequence[str] = (),
+    wheels: Sequence[str] = ("cammegh-ss2",),
     folder: Path | None = None,
 ) -> Iterator[World]:
     """Make a world, in which the clocks, chance, threads and the network of this process are."""
     with ExitStack() as stack:
         if folder is None:
             folder = Path(stack.enter_context(TemporaryDirectory(prefix="world-", dir=MEMORY)))
-        made = World(seed, folder, stack, tables, pace, pair)
+        made = World(seed, folder, stack, pace, pair, wheels)
         loop = made.loop
 
         def boottime() -> float:
