@@ -275,7 +275,9 @@ class PublisherConnection(BrokerClient):
             self.fail(error)
         else:
             if not all_sent:
-                self.write()
+                # not now: if it fails while the library passes a message on, it closes the socket
+                # under a lock that it holds already, and waits for itself
+                self.loop.call_soon(self.write)
 
     def _fail_pending(self, disconnected: asyncio.Future[None]) -> None:
         """Fail all messages awaiting acknowledgement, because the connection is lost."""

@@ -8,8 +8,15 @@ import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
+from threading import RLock
 from typing import cast
 
+import aiomqtt
+import paho.mqtt.client as paho
+import pytest
+from paho.mqtt.client import MQTTMessage
+
+from common.broker.library import PublishingClient
 from common.contract.topics import Topics
 from controller.configuration.settings import BrokerConfig
 from controller.journal.journal import Journal
@@ -194,3 +201,44 @@ async def test_an_abandoned_connection_with_pending_writes_is_collected_without_
         connection.abandon()
         library._reset_sockets()
         assert library.socket() is None
+
+
+async def test_a_connection_lost_in_the_reply_to_a_message_stops_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The library must not close its socket while it passes a message on: it holds the lock that
+    it needs for that.
+    """
+    closed: list[str] = []
+    doing = "other things"
+    errors = iter([BlockingIOError, ConnectionResetError])
+
+    def send(_client: paho.Client, _packets: bytes) -> int:
+        raise next(errors)
+
+    def close(_client: paho.Client) -> None:
+        closed.append(doing)
+
+    def reply(_message: MQTTMessage) -> bool:
+        nonlocal doing
+        doing = "reply"
+        monkeypatch.setattr(PublishingClient, "_sock_send", send)
+        monkeypatch.setattr(PublishingClient, "_sock_close", close)
+        connection.send_unacknowledged(OutgoingMessage("reply", b""))
+        doing = "other things"
+        return True
+
+    async with embedded_broker("127.0.0.1", 0) as (host, port):
+        broker = BrokerConfig(url=f"mqtt://{host}:{port}", protocol="3.1.1")
+        connection = PublisherConnection(
+            broker, client_id="pit-1", will=OutgoingMessage("offline", b""), intercept=reply
+        )
+        # a lock that its holder can take again, so that a failure is no standstill
+        monkeypatch.setattr(connection.paho_client, "_in_callback_mutex", RLock())
+        await connection.__aenter__()
+        await connection.subscribe_to(["request"])
+        async with aiomqtt.Client(host, port) as other:
+            await other.publish("request", b"")
+            await until_async(lambda: closed)
+        connection.abandon()
+    assert closed == ["other things"]
