@@ -29,12 +29,15 @@ def read_at_double_baud(data: bytes) -> bytes:
 
 
 class SimulatedLine:
-    """A device at the end of its line."""
+    """A device at the end of its line. ``piece_bytes``: so many bytes are one piece, which arrives
+    with its first byte.
+    """
 
-    def __init__(self, device: SimulatedDevice, seed: int = 0) -> None:
+    def __init__(self, device: SimulatedDevice, seed: int = 0, piece_bytes: int = 1) -> None:
         self.device = device
         self._random = Random(seed)
         self._byte = BITS_PER_BYTE / device.baud
+        self._piece_bytes = piece_bytes
         self._free_at = 0.0
         self._silent_until = -inf
         self._garbled_until = -inf
@@ -96,11 +99,14 @@ class SimulatedLine:
             return
         dribbles = self._take_fault("split")
         at, byte, append = max(at, self._free_at), self._byte, self._pieces.append
-        for index in range(len(data)):
+        size = 1 if dribbles else self._piece_bytes
+        for index in range(0, len(data), size):
             at += byte
             if dribbles:
                 at += self._random.uniform(0.005, 0.02)
-            append((at, data[index : index + 1]))
+            piece = data[index : index + size]
+            append((at, piece))
+            at += byte * (len(piece) - 1)
         self._free_at = at
 
     def _apply_faults(self, data: bytes) -> bytes:

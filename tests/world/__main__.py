@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import faulthandler
 import logging
 import sys
 import time
@@ -17,6 +18,8 @@ from tests.world.wheels.kinds import KINDS
 
 BATCH_SEEDS = 64
 """Worlds after which the processes are replaced."""
+STANDSTILL_SECONDS = 900.0
+"""A world that takes longer waits for itself: a soak shows where, and ends."""
 FINDING_CHARACTERS = 300
 """So much of a finding is printed."""
 
@@ -38,8 +41,8 @@ def main() -> int:
     parser.add_argument("--from", type=int, default=1, dest="first", help="the first seed")
     parser.add_argument("--seeds", type=int, default=200, help="how many seeds")
     parser.add_argument("--total", type=float, help="table-hours to run, instead of --seeds")
-    parser.add_argument("--hours", type=float, default=0.3, help="hours of one world")
-    parser.add_argument("--tables", type=int, default=2)
+    parser.add_argument("--hours", type=float, default=1.0, help="hours of one world")
+    parser.add_argument("--tables", type=int, default=8)
     parser.add_argument("--faults", type=int, default=20)
     parser.add_argument("--pace", type=float, default=4.0, help="see Plan.pace")
     parser.add_argument("--wheel", default="", choices=("", *KINDS), help="of all tables")
@@ -114,7 +117,9 @@ def _next_batch(chosen: argparse.Namespace, results: list[Result]) -> int:
 
 def _result(of: Plan) -> Result:
     began = time.process_time()
+    faulthandler.dump_traceback_later(STANDSTILL_SECONDS, exit=True)
     outcome = run(of)
+    faulthandler.cancel_dump_traceback_later()
     seconds = time.process_time() - began
     finding = outcome.finding and outcome.finding[:FINDING_CHARACTERS]
     return Result(of.seed, of.hours * outcome.tables, len(of.faults), seconds, finding)

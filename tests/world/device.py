@@ -22,6 +22,8 @@ SCHEME = "tcp"
 """The scheme of links that leads to the devices of the world, as to a device server."""
 LATENCY_SECONDS = 0.03
 """How long a serial adapter gathers bytes."""
+PIECE_BYTES = 16
+"""Bytes that arrive at the adapter together: it gathers more."""
 LINE_FAULTS = {"silence", "burst", "wrong_baud", "split", "duplicate", "damaged", "spliced"}
 """Faults of the line; all others are the device's."""
 
@@ -50,7 +52,7 @@ class Device:
     ) -> None:
         self.name = name
         self.protocol = protocol
-        self.line = SimulatedLine(model, seed)
+        self.line = SimulatedLine(model, seed, PIECE_BYTES)
         self.powered = True
         self._model = model
         self._loop = loop

@@ -20,6 +20,8 @@ an attempt to connect is a minute, when another client seems to have its client 
 """
 SHOWN_SECONDS = 2.0
 """Then what is stored is shown within this time."""
+LEAVES = "state", "info", "result"
+"""The retained topics of a table that are looked at."""
 PLAYS_SECONDS = 300.0
 """After the last fault each table has a live result within this time: a minute until its broker is
 tried, half a minute until a person opens the session, a spin that was not seen from its beginning,
@@ -59,6 +61,9 @@ class Shown(Checker):
         self._rounds: dict[str, tuple[int, int]] = {}
         """By table, the newest round with a result: a person may confirm an older one later."""
         self._now = 0.0
+        self._statuses: list[Message] = []
+        self._seen: dict[str, tuple[Message | None, ...]] = {}
+        """By table, the retained messages with which all was right that is stored."""
 
     def on_stored(self, entries: list[Entry], owner: str) -> None:
         """See :class:`Checker`."""
@@ -66,6 +71,7 @@ class Shown(Checker):
         for entry in entries:
             if entry.kind == "event":
                 key = entry.table, entry.boot
+                self._seen.pop(entry.table, None)
                 stored = self._stored.setdefault(key, [])
                 stored.append((self._now, entry.seq))
                 del stored[:-50]
@@ -84,34 +90,45 @@ class Shown(Checker):
     def on_tick(self, now: float) -> None:
         """See :class:`Checker`."""
         self._now = now
-        if self._calm.seconds(now) > CALM_SECONDS:
-            for table in {table: None for table, _ in self._stored if table not in self._absent}:
-                prefix = f"{ROOT}/{table}/"
-                state = self._body(f"{prefix}state")
-                for leaf in ("state", "info"):
-                    require(self._body(f"{prefix}{leaf}"), "nothing is retained", table, leaf)
-                self._check(prefix, state)
+        if self._calm.seconds(now) <= CALM_SECONDS:
+            self._seen.clear()
+            return
+        statuses = [
+            message for topic, message in self._retained.items() if topic.endswith("/status")
+        ]
+        if statuses != self._statuses:
+            self._statuses = statuses
+            self._seen.clear()
+        for table in {table: None for table, _ in self._stored if table not in self._absent}:
+            prefix = f"{ROOT}/{table}/"
+            topics = tuple(map(self._retained.get, map(prefix.__add__, LEAVES)))
+            if self._seen.get(table) == topics:  # as most of the time
+                continue
+            state = self._body(f"{prefix}state")
+            for leaf in ("state", "info"):
+                require(self._body(f"{prefix}{leaf}"), "nothing is retained", table, leaf)
+            if self._check(prefix, state):
+                self._seen[table] = topics
 
-    def _check(self, prefix: str, state: dict[str, Any]) -> None:
+    def _check(self, prefix: str, state: dict[str, Any]) -> bool:
+        """Return whether all that is stored has to be shown by now."""
         key = state["table"], state["boot"]
-        due = [seq for at, seq in self._stored.get(key, []) if at < self._now - SHOWN_SECONDS]
+        stored = self._stored.get(key, [])
+        due = [seq for at, seq in stored if at < self._now - SHOWN_SECONDS]
         require(state["seq"] >= max(due, default=0), "an old state is retained", state, due[-1:])
         result = self._body(f"{prefix}result") or {"boot": "", "seq": 0}
         if result["boot"] == state["boot"] or key in self._results:
             wanted = self._results.get(key, 0)
             is_new = wanted not in due
             require(is_new or result["seq"] >= wanted, "an old result is retained", result, wanted)
-        statuses = [
-            decoded(message.payload)
-            for topic, message in self._retained.items()
-            if topic.endswith("/status") and message.payload
-        ]
+        statuses = [decoded(each.payload) for each in self._statuses if each.payload]
         require(
             {"status": "online", "boot": state["boot"]} in statuses,
             "no daemon is online with this state",
             state["boot"],
             statuses,
         )
+        return len(due) == len(stored)
 
     def _body(self, topic: str) -> Any:
         message = self._retained.get(topic)

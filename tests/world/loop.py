@@ -301,7 +301,7 @@ class WorldLoop(_Loop):
         """Suspend a machine for that time: its programs stand still, and so does their time."""
         if machine.asleep_until > self.now:
             return
-        machine.asleep_until = self.now + seconds
+        machine.asleep_until, machine.is_exact = self.now + seconds, False
         slept_since = machine.boottime(self.now)
         self.call_at(self.now + seconds, self._resume, machine, slept_since, context=Context())
         for process in machine.processes:
@@ -325,7 +325,7 @@ class WorldLoop(_Loop):
     def _due(self, timer: _Callback) -> float:
         """Return the time of the world at which a timer is due."""
         local = timer.local
-        if (process := timer.owner.process) is None:
+        if (process := timer.owner.process) is None or process.machine.is_exact:
             return local
         due = process.machine.reaches(local)
         # rounded: a program that looked now would wait again
@@ -394,25 +394,23 @@ class WorldLoop(_Loop):
                 ready.append(timer)
         for _ in range(len(ready)):
             handle = ready.popleft()
-            if handle.valid:
-                self._run(handle)
-
-    def _run(self, handle: _Callback) -> None:
-        owner = handle.owner
-        if (process := owner.process) is not None and process.held:
-            if process.alive:
-                process.waiting.append(handle)
-            return
-        if owner is not self._running:
-            self._enter(owner)
-        try:
-            handle.context.run(handle.call, *handle.args)
-        except (SystemExit, KeyboardInterrupt):
-            raise
-        except BaseException as error:
-            owner.call_exception_handler(
-                {"message": f"exception in a callback of {process}", "exception": error}
-            )
+            if not handle.valid:
+                continue
+            owner = handle.owner
+            if (process := owner.process) is not None and process.held:
+                if process.alive:
+                    process.waiting.append(handle)
+                continue
+            if owner is not self._running:
+                self._enter(owner)
+            try:
+                handle.context.run(handle.call, *handle.args)
+            except (SystemExit, KeyboardInterrupt):
+                raise
+            except BaseException as error:
+                owner.call_exception_handler(
+                    {"message": f"exception in a callback of {process}", "exception": error}
+                )
 
     def _enter(self, loop: _Loop) -> None:
         self._running = loop
@@ -421,19 +419,21 @@ class WorldLoop(_Loop):
     def _is_due(self, handle: _Callback) -> bool:
         """Return whether a callback is due. A timer whose machine was suspended is set again."""
         process = handle.owner.process
-        if process is None or process.machine.reaches(handle.local) <= self.now + TIMER_SECONDS:
+        if process is None or process.machine.is_exact:
+            return True
+        if process.machine.reaches(handle.local) <= self.now + TIMER_SECONDS:
             return True
         self.push(handle)
         return False
 
     def _look_at_descriptors(self) -> None:
-        for number in sorted(self._arrived):
+        for number in sorted(self._arrived) if len(self._arrived) > 1 else list(self._arrived):
             handle, end = self.readers.get(number), self._ends.get(number)
             if handle is None or end is None or not end.is_readable:
                 del self._arrived[number]
             elif handle.owner.process is None or not handle.owner.process.held:
                 self.ready.append(handle)
-        for number, handle in sorted(self.writers.items()):
+        for number, handle in sorted(self.writers.items()) if self.writers else ():
             end = self._ends.get(number)
             if (
                 end is not None

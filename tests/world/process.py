@@ -29,6 +29,8 @@ class Machine:
         """Whether its daemon of a pair will die or fail whenever it has the lease."""
         self._rated = 0.0, 0.0
         """When the present rate began: the time of the world, and of its own clock."""
+        self.is_exact = True
+        """Whether its programs have always seen the time of the world."""
 
     def boottime(self, now: float) -> float:
         """Return what its clock shows at that time of the world."""
@@ -37,6 +39,8 @@ class Machine:
 
     def monotonic(self, now: float) -> float:
         """Return the time that its programs see: without suspensions."""
+        if self.is_exact:
+            return now
         since, at = self._rated
         return at + (now - since) * self.rate - self.suspended
 
@@ -50,7 +54,7 @@ class Machine:
     def set_rate(self, rate: float, now: float) -> None:
         """Let its clock run faster or slower from now on. See ``WorldLoop.drift``."""
         self._rated = now, self.boottime(now)
-        self.rate = rate
+        self.rate, self.is_exact = rate, False
 
 
 class Process:

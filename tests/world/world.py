@@ -23,6 +23,7 @@ import controller.service.readiness
 from common import blocking, clock, randomness
 from common.chain import schema
 from common.chain.schema import Entry
+from controller.journal import read_back
 from controller.proof import kernel_clock
 from devices import loop_watch
 from tests.world import device as devices
@@ -73,6 +74,8 @@ MOTION_SHARE = 0.25
 """Share of the worlds whose broker permits the topic ``motion``: its messages, of which nothing
 follows, are nine in ten of a world's.
 """
+TAIL_ENTRIES = 500
+"""So many entries of a journal are read back twice a minute; it is 20,000 in a casino."""
 KNOWN_ENTRIES = 50_000
 """Entries of journals whose hash is not computed again."""
 
@@ -251,18 +254,16 @@ class World:
         self.trace.note(text)
 
     def _tick(self) -> None:
-        for on_tick in self._watching("on_tick"):
-            self.check(on_tick, self.loop.now)
+        self._show("on_tick", self.loop.now)
         self.loop.call_later(TICK_SECONDS, self._tick, context=Context())
 
     def _on_stored(self, owner: str, entries: list[Entry]) -> None:
         published = [entry for entry in entries if entry.is_published]
         for entry in published:
             self.trace.stored(owner, entry)
-        for on_entries in self._watching("on_entries"):
-            self.check(on_entries, entries, owner)
-        for on_stored in self._watching("on_stored") if published else ():
-            self.check(on_stored, published, owner)
+        self._show("on_entries", entries, owner)
+        if published:
+            self._show("on_stored", published, owner)
 
     def _on_lost(self, owner: str, entries: list[Entry]) -> None:
         self.note(f"LOST       {owner} {[(e.table, e.boot, e.seq) for e in entries]}")
@@ -277,8 +278,7 @@ class World:
 
     def _on_published(self, client: str, packet: Publish) -> None:
         self.trace.published(client, packet)
-        for on_published in self._watching("on_published"):
-            self.check(on_published, packet)
+        self._show("on_published", packet)
 
     def _on_refused(self, packet: Publish) -> None:
         self.note(f"REFUSED    {packet.topic}")
@@ -286,22 +286,21 @@ class World:
             self.check(checker.on_refused, packet)
 
     def _on_sent(self, packet: Publish) -> None:
-        for on_sent in self._watching("on_sent"):
-            self.check(on_sent, packet)
+        self._show("on_sent", packet)
 
     def _on_received(self, packet: Publish) -> None:
-        for on_received in self._watching("on_received"):
-            self.check(on_received, packet)
+        self._show("on_received", packet)
 
-    def _watching(self, name: str) -> list[Callable[..., None]]:
-        """Return a method of all checkers that have it. They have all joined by the first call."""
+    def _show(self, name: str, *what: Any) -> None:
+        """Let all checkers look that have this method. They have all joined by the first call."""
         if (methods := self._methods.get(name)) is None:
             methods = self._methods[name] = [
                 getattr(checker, name)
                 for checker in self.checkers
                 if getattr(type(checker), name) is not getattr(Checker, name)
             ]
-        return methods
+        for method in methods:
+            self.check(method, *what)
 
     def check(self, check: Callable[..., None], *what: Any) -> None:
         """Let a checker look; its first finding ends the world. Raising here would only end the
@@ -419,6 +418,7 @@ def world(
         # a daemon reads the end of its journal back twice a minute: the entries are mostly the same
         known = lru_cache(KNOWN_ENTRIES)(schema.has_valid_hash)
         stack.enter_context(mock.patch.object(schema, "has_valid_hash", known))
+        stack.enter_context(mock.patch.object(read_back, "TAIL_ENTRIES", TAIL_ENTRIES))
         stack.enter_context(randomness.use(made.random.randbytes))
         stack.enter_context(blocking.use(start))
         stack.enter_context(loop_watch.use(WorldLoopWatch))

@@ -273,6 +273,8 @@ def _long(value: int) -> bytes:
 
 
 def _variable(value: int) -> bytes:
+    if value <= 0x7F:
+        return value.to_bytes(1)
     found = bytearray()
     while value > 0x7F:
         found.append(value & 0x7F | 0x80)
@@ -336,6 +338,8 @@ PROPERTIES: Mapping[int, tuple[str, Codec, frozenset[Kind]]] = {
 }
 """Name, codec and packets of each property, by its identifier (2.2.2.2)."""
 _IDS = {name: number for number, (name, _, _) in PROPERTIES.items()}
+_KINDS = tuple(Kind)
+"""By number: calling the class is slow."""
 _FLAGS = {Kind.PUBREL: 2, Kind.SUBSCRIBE: 2, Kind.UNSUBSCRIBE: 2}
 """The flags of the fixed header, 0 where none are named here; PUBLISH has its own (2.1.3)."""
 
@@ -371,8 +375,8 @@ def parse(first: int, body: bytes, version: int) -> Packet:
 
     Raises ``InvalidPacketError``.
     """
-    kind, flags, reader = Kind(first >> 4), first & 0x0F, _Reader(body)
-    if kind == Kind.PUBLISH:
+    kind, flags, reader = _KINDS[first >> 4], first & 0x0F, _Reader(body)
+    if kind is Kind.PUBLISH:
         return _publish(reader, flags, version)
     if kind not in _PARSERS:
         raise InvalidPacketError("packet type 0", Reason.PROTOCOL_ERROR)
@@ -545,11 +549,6 @@ _PARSERS: Mapping[Kind, Callable[[_Reader, Kind, int], Packet]] = {
 def encode(packet: Packet, version: int) -> bytes:
     """Encode a packet; a CONNECT in its own version."""
     match packet:
-        case Connect():
-            return _packet(Kind.CONNECT, *_connect_fields(packet))
-        case Connack():
-            head = bytes((packet.session_present, packet.reason))
-            return _packet(Kind.CONNACK, head, _encoded(packet.properties, version))
         case Publish():
             flags = packet.duplicate << 3 | packet.qos << 1 | packet.retain
             packet_id = _short(packet.packet_id) if packet.qos else b""
@@ -558,6 +557,11 @@ def encode(packet: Packet, version: int) -> bytes:
         case Acknowledgement():
             ending = _ending(packet.reason, packet.properties, version)
             return _packet(packet.kind, _short(packet.packet_id), ending)
+        case Connect():
+            return _packet(Kind.CONNECT, *_connect_fields(packet))
+        case Connack():
+            head = bytes((packet.session_present, packet.reason))
+            return _packet(Kind.CONNACK, head, _encoded(packet.properties, version))
         case Subscribe():
             entries = (_text(each.topic_filter) + _options(each) for each in packet.subscriptions)
             return _packet(Kind.SUBSCRIBE, *_numbered(packet, version), *entries)
@@ -584,6 +588,8 @@ def _packet(kind: Kind, *parts: bytes, flags: int | None = None) -> bytes:
 def _encoded(properties: Properties, version: int) -> bytes:
     if version < V5:
         return b""
+    if not properties:  # as most of them
+        return b"\0"
     found = b"".join(
         _byte(_IDS[name]) + PROPERTIES[_IDS[name]][1][1](value)
         for name, value in properties.items()

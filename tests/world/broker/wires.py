@@ -94,20 +94,20 @@ class Wires:
 
     def advance(self, now: float) -> None:
         """Do all that is due."""
-        if not self._busy and self.broker.deadline > now:
-            self._now = max(self._now, now)
-            return
-        while (due := self._next()) <= now:
+        while (self._busy or self.broker.deadline <= now) and (due := self._next()) <= now:
             self._now = max(self._now, due)
             self.broker.advance(self._now)
             for wire in list(self._busy):
-                self._pass_on(wire)
+                if wire.to_broker:
+                    self._pass_on(wire)
             self._collect()
         self._now = max(self._now, now)
 
     @property
     def deadline(self) -> float:
         """When something is due; infinity for never."""
+        if not self._busy:
+            return self.broker.deadline
         arrivals = [self._arrives(wire, wire.to_client) for wire in self._busy]
         return min(self._next(), *arrivals, math.inf)
 
@@ -153,12 +153,12 @@ class Wires:
 
     def _arrives(self, wire: Wire, queue: Bytes) -> float:
         """When the first of a queue arrives."""
-        if not queue or self._faults.cut_off(wire.connection.names):
+        if not queue or (self._faults.active and self._faults.cut_off(wire.connection.names)):
             return math.inf
         return queue[0][0]
 
     def _next(self) -> float:
-        arrivals = [self._arrives(wire, wire.to_broker) for wire in self._busy]
+        arrivals = [self._arrives(wire, wire.to_broker) for wire in self._busy if wire.to_broker]
         return min(self.broker.deadline, *arrivals, math.inf)
 
     def _pass_on(self, wire: Wire) -> None:

@@ -17,11 +17,11 @@ from tests.world.wheels.wheel import Wheel
 if TYPE_CHECKING:
     from tests.world.world import World
 
-BETS_SECONDS = 20.0, 35.0
-"""How long players bet before the ball runs."""
+BETS_SECONDS = 35.0, 60.0
+"""How long players bet before the ball runs: such a table plays some forty spins an hour."""
 RIM_SECONDS = 10.0, 14.0
 """How long after the spin he closes the bets: before the ball falls."""
-FALLS_SECONDS = 20.0, 28.0
+FALLS_SECONDS = 25.0, 40.0
 """Then the ball has fallen, and he pays."""
 
 

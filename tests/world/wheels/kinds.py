@@ -18,6 +18,9 @@ from tests.world.wheels.displays import NumberDisplay, PhaseDisplay
 FOLDER = Path(__file__).parent
 SS2_SHOWS_NUMBER = 5
 """The state of an SS2 in which its number is the result of the spin."""
+GAMES_BY_HAND = 40
+"""Games an hour of a boule plate or a wheel of fortune."""
+PAUSE_SECONDS = 24.0
 NUMBERS_PER_ROW = 9
 """A boule plate has two rows of the numbers 1 to 9."""
 
@@ -59,6 +62,15 @@ class Kind(NamedTuple):
     answers: bool = False
 
 
+class _PacedSaturn(SaturnWheel):
+    """Has bets open for longer: the simulator plays a hundred games an hour."""
+
+    def _move(self, at: float) -> None:
+        super()._move(at)
+        if self._stage == 0:
+            self._next += PAUSE_SECONDS
+
+
 def _ss2(model: SlingshotSS2) -> Spin | None:
     if model.state != SS2_SHOWS_NUMBER or not model.wins:
         return None
@@ -80,6 +92,8 @@ def _boule(model: BoulePlate) -> Spin | None:
 
 def _boule_mistaken(model: BoulePlate) -> Number | None:
     """With a sensor stuck or blind, a hole without the ball can seem to have it."""
+    if not (model._stuck or model._blind):
+        return None
     _, holes, _, moving, _ = model.state()
     mask = int(str(holes), 16)
     if moving or mask.bit_count() != 1:
@@ -105,7 +119,7 @@ def _saturn_options(pace: float, _stale_after: float) -> str:
     phases = ", ".join(f'{state} = "{phase}"' for state, phase in FIELDS["phases"].items())
     state, number, spin = (list(FIELDS[name]) for name in ("state", "number", "spin"))
     fields = f"state = {state}, number = {number}, spin = {spin}, phases = {{ {phases} }}"
-    return f"options = {{ poll = {0.5 * pace}, fields = {{ {fields} }} }}"
+    return f"options = {{ poll = {0.5 * pace}, error_poll = 30.0, fields = {{ {fields} }} }}"
 
 
 KINDS: dict[str, Kind] = {
@@ -123,13 +137,13 @@ KINDS: dict[str, Kind] = {
         "roulette-american",
         "BAL05",
         "saturn",
-        lambda seed, _: SaturnWheel(seed),
+        lambda seed, _: _PacedSaturn(seed),
         _saturn,
         _saturn_options,
         answers=True,
     ),
     "number-display": Kind(
-        5,
+        6,
         "roulette-french",
         "GAL07",
         "profile",
@@ -140,7 +154,7 @@ KINDS: dict[str, Kind] = {
         by_hand=True,
     ),
     "phase-display": Kind(
-        4,
+        6,
         "roulette-american",
         "EUS96",
         "profile",
@@ -153,7 +167,7 @@ KINDS: dict[str, Kind] = {
         "boule",
         "ARA02",
         "boule-board",
-        lambda seed, _: BoulePlate(seed),
+        lambda seed, _: BoulePlate(seed, GAMES_BY_HAND),
         _boule,
         mistaken=_boule_mistaken,
         table='settings = { phases = "device" }',
@@ -163,7 +177,7 @@ KINDS: dict[str, Kind] = {
         "fortune-wheel",
         "BAL05",
         "fortune-board",
-        lambda seed, _: SimulatedFortuneWheel(seed, cells=len(OF_54)),
+        lambda seed, _: SimulatedFortuneWheel(seed, GAMES_BY_HAND, len(OF_54)),
         _fortune,
         table='settings = { phases = "device" }',
     ),
