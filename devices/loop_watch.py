@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import inf
 from weakref import WeakKeyDictionary
 
 from common import clock
@@ -58,6 +59,8 @@ class LoopWatch:
         """:func:`suspended_seconds` at that time."""
         self._latest = self._latest_suspended = 0.0
         self._watching: list[tuple[float, Callable[[float], None]]] = []
+        self._interval = inf
+        """The shortest of their ticks."""
         self._timer: asyncio.TimerHandle | None = None
 
     def polled(self) -> float:
@@ -71,6 +74,7 @@ class LoopWatch:
         machine, ``resumed`` is called with its length in seconds. Call in the event loop.
         """
         self._watching.append((tick, resumed))
+        self._interval = min(self._interval, tick)
         if self._timer is None:
             self._latest = asyncio.get_running_loop().time()
             self._latest_suspended = suspended_seconds()
@@ -79,6 +83,7 @@ class LoopWatch:
     def end(self, tick: float, resumed: Callable[[float], None]) -> None:
         """Undo a call of :meth:`begin` with the same arguments."""
         self._watching.remove((tick, resumed))
+        self._interval = min((interval for interval, _ in self._watching), default=inf)
         if not self._watching and self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -89,8 +94,7 @@ class LoopWatch:
         loop = asyncio.get_running_loop()
         self.before, self._latest = self._latest, loop.time()
         self.suspended_before, self._latest_suspended = self._latest_suspended, suspended_seconds()
-        tick = min(interval for interval, _ in self._watching)
-        self._timer = loop.call_at(self._latest + tick, self._on_tick)
+        self._timer = loop.call_at(self._latest + self._interval, self._on_tick)
         slept = self._latest_suspended - self.suspended_before
         if slept > MIN_SUSPENSION_SECONDS:
             for _, resumed in list(self._watching):

@@ -71,6 +71,7 @@ class Watch:
         self._codec = codec
         self._requesting = codec if isinstance(codec, RequestingCodec) else None
         self._kept_aware = codec if isinstance(codec, KeptBytesAware) else None
+        self._delay_aware = codec if isinstance(codec, DelayAware) else None
         self._request = b""
         self._device = device
         self._stale_after = stale_after
@@ -164,9 +165,9 @@ class Watch:
         """
         readings: list[AnyReading] = []
         if since is None:
-            if now == self._gap_end and isinstance(self._codec, DelayAware):
+            if now == self._gap_end and self._delay_aware is not None:
                 # read within the same tick of the clock as bytes that waited; these did not wait
-                self._codec.delayed(now, now)
+                self._delay_aware.delayed(now, now)
             self._gap_end = float("-inf")
         else:
             self._exclude_gap(since, now)
@@ -294,8 +295,8 @@ class Watch:
             self._quiet_since += length
         self._noise_began += length
         self._noise_ended += length
-        if isinstance(self._codec, DelayAware):
-            self._codec.delayed(since, now)
+        if self._delay_aware is not None:
+            self._delay_aware.delayed(since, now)
 
     def _restart_silence(self, now: float) -> None:
         self._quiet_since = now
