@@ -60,8 +60,11 @@ def pytest_runtest_protocol() -> Generator[None, object, object]:
 
 
 def pytest_configure() -> None:
-    """Tests send signals to programs: they must not depend on how this run was started."""
+    """Tests send signals to programs, and read what commands say: neither must depend on how this
+    run was started.
+    """
     restore_signals()
+    os.environ["LC_ALL"] = "C.UTF-8"
 
 
 @pytest.fixture

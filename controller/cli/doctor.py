@@ -7,7 +7,9 @@ import sys
 
 import msgspec
 
+from common.contract.messages.messages import ENGLISH, catalogue, text
 from common.contract.remedies import message_in
+from common.own_language import add_language
 from controller.cli.configured import config_argument, configuration_at
 from controller.cli.progress import use_colours
 from controller.doctor import broker, clock, disk, keys, serial_lines, standby, units
@@ -26,6 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json", action="store_true", help="print one JSON object per line, for machines"
     )
+    add_language(parser)
     parser.epilog = "exit status: 0 no fault was found, 1 there is a fault"
 
 
@@ -39,7 +42,12 @@ def run(arguments: argparse.Namespace) -> int:
             if arguments.json:
                 print(msgspec.json.encode(finding).decode(), flush=True)
             else:
-                print(format_finding(finding, colour=use_colours(sys.stdout)), flush=True)
+                print(
+                    format_finding(
+                        finding, colour=use_colours(sys.stdout), language=arguments.language
+                    ),
+                    flush=True,
+                )
     return 1 if faults else 0
 
 
@@ -50,11 +58,15 @@ def with_explanation(finding: Finding) -> Finding:
     return msgspec.structs.replace(finding, explain=message_in(f"{finding.what}: {finding.do}"))
 
 
-def format_finding(finding: Finding, *, colour: bool) -> str:
-    """Format a finding for a person."""
-    level = f"{finding.level:8}"
+def format_finding(finding: Finding, *, colour: bool, language: str = ENGLISH) -> str:
+    """Format a finding for a person: its level, and an alert that it is about, in their language;
+    the detail in English.
+    """
+    level = f"{text(f'terminal.level.{finding.level}', language):8}"
     if colour:
         level = f"\033[{COLOURS[finding.level]}m{level}\033[0m"
-    more = f"novamas explain {finding.explain}" if finding.explain else ""
+    alert = catalogue(language).get(f"alert.{finding.explain}")
+    meaning = f": {alert}" if alert and language != ENGLISH else ""
+    more = f"novamas explain {finding.explain}{meaning}" if finding.explain else ""
     advice = "".join(f"\n          {line}" for line in (finding.do, more) if line)
     return f"{level}  {finding.about}: {finding.what}{advice}"

@@ -16,6 +16,8 @@ import msgspec
 
 from common import clock
 from common.command_line import stop_signals
+from common.contract.messages.messages import ENGLISH, text
+from common.own_language import add_language
 from controller.cli import CommandLineError
 from controller.cli.decode import driver_named
 from controller.cli.numbers import seconds
@@ -64,6 +66,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help=f"listen at most this long (default: {LISTEN_SECONDS:.0f}); Ctrl-C ends it",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object, for machines")
+    add_language(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -71,7 +74,7 @@ def run(arguments: argparse.Namespace) -> int:
     if wrong := check_link(arguments.url):
         raise CommandLineError(f"{arguments.url}: {wrong}")
     drivers = [driver_named(f"profile:{file}") for file in arguments.profile]
-    print("listening; nothing is sent; let the device work: spin, draw, insert", file=sys.stderr)
+    print(text("terminal.listening", arguments.language), file=sys.stderr)
     with ending_by_signal() as signals:
         try:
             results = listen(arguments.url, arguments.seconds, signals, drivers)
@@ -82,8 +85,8 @@ def run(arguments: argparse.Namespace) -> int:
         print(msgspec.json.encode(_as_json(found, results)).decode())
         return 0 if found else 1
     if found is None:
-        raise CommandLineError("\n".join(_advice(arguments.url, results)))
-    print("\n".join(_as_text(found, drivers)))
+        raise CommandLineError("\n".join(_advice(arguments.url, results, arguments.language)))
+    print("\n".join(_as_text(found, drivers, arguments.language)))
     return 0
 
 
@@ -112,10 +115,16 @@ def candidates(url: str, profiles: Sequence[Driver] = ()) -> list[Driver]:
     return [*(each for name in DRIVERS if (each := driver(name)).scheme == kind), *profiles]
 
 
-def describe(match: Match) -> str:
+def describe(match: Match, language: str = ENGLISH) -> str:
     """Describe a device in a few words."""
     options = "".join(f", {key} = {value!r}" for key, value in match.options.items())
-    return f"{match.driver}{options}, {match.frames} of {match.of} frames"
+    return text(
+        "terminal.device",
+        language,
+        driver=f"{match.driver}{options}",
+        count=match.frames,
+        total=match.of,
+    )
 
 
 @contextmanager
@@ -169,13 +178,13 @@ def _speed(address: str) -> str:
     return f"{speed.partition('&')[0]} baud" if speed else ""
 
 
-def _as_text(found: ListeningResult, profiles: Sequence[Driver]) -> list[str]:
+def _as_text(found: ListeningResult, profiles: Sequence[Driver], language: str) -> list[str]:
     assert found.match is not None
     known = {each.name: each for each in profiles}
     title = (known.get(found.match.driver) or driver(found.match.driver)).title
     name = "profile" if found.match.driver in known else found.match.driver
     return [
-        summary([found]),
+        summary([found], language),
         "",
         f"# {title}",
         f'driver = "{name}"',
@@ -184,11 +193,11 @@ def _as_text(found: ListeningResult, profiles: Sequence[Driver]) -> list[str]:
     ]
 
 
-def summary(results: Sequence[ListeningResult]) -> str:
+def summary(results: Sequence[ListeningResult], language: str = ENGLISH) -> str:
     """Describe in one line what was received at a port."""
     found = _identified(results)
     if found is not None and found.match is not None:
-        return ", ".join(filter(None, (_speed(found.link), describe(found.match))))
+        return ", ".join(filter(None, (_speed(found.link), describe(found.match, language))))
     return "bytes that no driver understands" if results else "nothing"
 
 
@@ -208,7 +217,7 @@ def _as_json(found: ListeningResult | None, results: Sequence[ListeningResult]) 
     return {"link": found.link, **msgspec.to_builtins(found.match), "received": received}
 
 
-def _advice(url: str, results: Sequence[ListeningResult]) -> list[str]:
+def _advice(url: str, results: Sequence[ListeningResult], language: str) -> list[str]:
     """Say why no device is named, and what to do."""
     if not results:
         asked = ", ".join(each.name for each in candidates(url) if _needs_requests(each))
@@ -216,18 +225,21 @@ def _advice(url: str, results: Sequence[ListeningResult]) -> list[str]:
             f" These answer only when they are asked, and nothing was sent: {asked}. For one of "
             f"them use `novamas record {url} FILE --driver NAME`."
         )
-        silence = (
-            "no bytes were received. Check power and cable, and let the device work meanwhile."
-        )
-        return [f"{url}: {silence}{requests if asked else ''}"]
-    advice = (
-        "Try again with more seconds, or record it with `novamas record` and describe it in a "
-        "profile (docs/technician/profiles.md)."
-    )
+        silent = text("terminal.silent", language, link=url)
+        return [f"{silent}{requests if asked else ''}"]
     return [
-        f"{url}: no driver understands what the device sends.",
-        *(f"  {_speed(result.link) or result.link}: {result.bytes} bytes" for result in results),
-        advice,
+        text("terminal.unknown_device", language, link=url),
+        *(
+            "  "
+            + text(
+                "terminal.received",
+                language,
+                speed=_speed(result.link) or result.link,
+                count=result.bytes,
+            )
+            for result in results
+        ),
+        text("terminal.try_longer", language),
     ]
 
 

@@ -26,6 +26,7 @@ StructT = TypeVar("StructT", bound=msgspec.Struct)
 MAX_FILE_BYTES = 5_000_000
 """Maximum bytes to read of any of these files."""
 MAX_PATH_CHARS = 256
+WHERE_FILES_LIE = "docs/inspector/security.md#which-file-lies-on-which-machine"
 PUBLIC_KEY_BYTES = 32
 """Bytes of a public key."""
 
@@ -118,7 +119,16 @@ def _key(arguments: argparse.Namespace) -> int:
     key = make_private_key(path, passphrase(arguments.passphrase_file, new=True))
     public = to_base64url(key.verify_key.encode())
     print(msgspec.json.encode({"public": public, "kid": thumbprint(public)}).decode())
+    _note(
+        f"{path} is a secret key: it stays on this machine. Only its public part, printed here, "
+        "goes to the site"
+    )
     return 0
+
+
+def _note(text: str) -> None:
+    """Say on which machine a file may lie, at the moment of writing."""
+    print(f"novamas: {text} ({WHERE_FILES_LIE})", file=sys.stderr)
 
 
 def _pin(arguments: argparse.Namespace) -> int:
@@ -210,6 +220,10 @@ def _add(arguments: argparse.Namespace) -> int:
     if person.id in {enrolled_person.id for enrolled_person in people.persons}:
         raise PeopleError(f"{person.id} is enrolled already; revoke or rotate, or use another id")
     _write(path, add_person(people, person, now), key)
+    _note(
+        f"{path} goes to the machine of the daemon and of the console; the site's key "
+        f"{arguments.site_key} never does"
+    )
     return 0
 
 

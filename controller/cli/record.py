@@ -14,7 +14,9 @@ from rich.console import Console
 
 from common import clock
 from common.command_line import has_terminal
+from common.contract.messages.messages import ENGLISH, text
 from common.contract.version import SOFTWARE
+from common.own_language import add_language
 from controller.cli import CommandLineError
 from controller.cli.decode import driver_named, make_codec
 from controller.cli.identify import candidates, describe, ending_by_signal
@@ -80,6 +82,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="address of the device: serial:///dev/serial/by-id/...?baud=9600, tcp://host:port ...",
     )
     parser.add_argument("file", type=Path, metavar="FILE", help="the recording; must not exist yet")
+    add_language(parser)
     parser.add_argument(
         "--driver",
         help=(
@@ -135,17 +138,17 @@ def run(arguments: argparse.Namespace) -> int:
         ) from error
     if on_terminal and not has_terminal():
         return 0
-    print(f"{arguments.file}: {_counts(tally, codec)}", file=sys.stderr)
+    language = arguments.language
+    print(f"{arguments.file}: {_counts(tally, codec, language)}", file=sys.stderr)
     if identification is not None and (match := identification.match) is not None:
-        print(f"it is understood by {describe(match)}", file=sys.stderr)
+        device = describe(match, language)
+        print(text("terminal.understood", language, device=device), file=sys.stderr)
     if arguments.driver and (
         reason := (described := driver_named(arguments.driver)).blind(described.options())
     ):
         print(f"novamas: {arguments.driver}: {reason}", file=sys.stderr)
     if not tally.bytes:
-        raise CommandLineError(
-            f"{arguments.url}: no bytes were received; check power, cable and speed of the device"
-        )
+        raise CommandLineError(text("terminal.recording_silent", language, link=arguments.url))
     if codec is not None and not codec.counters.frames and _should_have_frames(tally, codec):
         raise CommandLineError(_diagnose(arguments, tally, codec))
     return 0
@@ -228,13 +231,12 @@ def _header(arguments: argparse.Namespace, link: Link) -> dict[str, str]:
     }
 
 
-def _counts(tally: RecordingCounters, codec: Codec | None) -> str:
-    counts = f"{tally.bytes} bytes in {tally.chunks} chunks"
-    return (
-        f"{counts}, {codec.counters.frames} frames, {codec.counters.damaged} damaged"
-        if codec
-        else counts
-    )
+def _counts(tally: RecordingCounters, codec: Codec | None, language: str = ENGLISH) -> str:
+    counts = text("terminal.recorded", language, count=tally.bytes, chunks=tally.chunks)
+    if codec is None:
+        return counts
+    frames, damaged = codec.counters.frames, codec.counters.damaged
+    return text("terminal.recorded_frames", language, counts=counts, frames=frames, damaged=damaged)
 
 
 def _recorded_so_far(tally: RecordingCounters, codec: Codec | None) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from common.own_language import add_language
 from controller.cli import CommandLineError
 from controller.cli.configured import DEFAULT_CONFIG, configuration_at
 from controller.cli.numbers import seconds
@@ -71,6 +72,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="how long to wait for the reply (default: 10)",
     )
+    add_language(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -82,6 +84,7 @@ def run(arguments: argparse.Namespace) -> int:
     import msgspec
 
     from common import clock, randomness
+    from common.contract.messages.messages import text
     from common.contract.topics import Topics, level
     from common.suggestions import unknown_word
     from controller.cli.command_check import command_mistake
@@ -135,19 +138,19 @@ def run(arguments: argparse.Namespace) -> int:
     try:
         reply = send()
         if (seconds := _retry_delay(reply)) is not None:
-            print(
-                f"novamas: the daemon has just started; signing again in {seconds} s",
-                file=sys.stderr,
-            )
+            restarted = text("terminal.restarted", arguments.language, seconds=seconds)
+            print(f"novamas: {restarted}", file=sys.stderr)
             clock.block(seconds)
             reply = send()
     except NoReplyError as error:
         raise CommandLineError(str(error)) from None
     print(msgspec.json.encode(reply).decode())
     if reply.get("ok") is not True:
-        print(f"novamas: refused: {_refusal(reply, amounts)}", file=sys.stderr)
+        why = _refusal(reply, amounts, arguments.language)
+        refused = text("terminal.refused", arguments.language, why=why)
+        print(f"novamas: {refused}", file=sys.stderr)
         return EXIT_REFUSED
-    if amounts is not None and (amounts_text := amounts.described(fields)):
+    if amounts is not None and (amounts_text := amounts.described(fields, arguments.language)):
         print(f"novamas: {arguments.command}: {amounts_text}", file=sys.stderr)
     return 0
 
@@ -163,9 +166,13 @@ class _Amounts(NamedTuple):
 
         return f"{format_amount(amount, self.currency)} {self.currency}"
 
-    def described(self, fields: dict[str, Any]) -> str:
+    def described(self, fields: dict[str, Any], language: str) -> str:
+        from common.contract.messages.messages import word
+
         present = ((name, fields[name]) for name in self.names if name in fields)
-        return ", ".join(f"{name} {self.formatted(amount)}" for name, amount in present)
+        return ", ".join(
+            f"{word('field', name, language)} {self.formatted(amount)}" for name, amount in present
+        )
 
 
 def _fields(
@@ -220,19 +227,26 @@ def _currency(
     return currency if isinstance(currency, str) else configuration.site.currency
 
 
-def _refusal(reply: dict[str, Any], amounts: _Amounts | None) -> str:
-    """Describe why the command was refused, with formatted amounts."""
+def _refusal(reply: dict[str, Any], amounts: _Amounts | None, language: str) -> str:
+    """Describe why the command was refused, with formatted amounts. In English it is as the daemon
+    wrote it; so is, in any language, a refusal of a newer daemon.
+    """
     import msgspec
 
+    from common.contract.messages.messages import ENGLISH, catalogue
     from common.contract.refusals import AMOUNT_FIELDS, Refusal
 
     try:
         refusal = msgspec.convert(reply.get("refusal"), Refusal)
     except msgspec.ValidationError:
         return str(reply.get("error"))
-    if amounts is None or refusal.key not in AMOUNT_FIELDS:
+    if amounts is not None and refusal.key in AMOUNT_FIELDS:
+        refusal = refusal.with_amounts(amounts.formatted)
+    elif language == ENGLISH:
         return str(reply.get("error"))
-    return refusal.with_amounts(amounts.formatted).error()
+    if f"refusal.{refusal.key}" not in catalogue(language):
+        return str(reply.get("error"))
+    return refusal.error() if language == ENGLISH else refusal.message(language)
 
 
 def _unsigned(

@@ -6,12 +6,15 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 import textwrap
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from common.contract.messages.messages import LANGUAGES, catalogue
 from controller.cli.numbers import count
 from controller.cli.progress import use_colours
 
@@ -23,9 +26,9 @@ STATUS_HELP = "exit status: 0 it holds, 1 it does not hold, 2 wrong usage, 3 it 
 
 
 COLOURS: Mapping[tuple[str, ...], str] = {
-    ("HOLDS", "PROVED"): "1;32",
-    ("DOES NOT HOLD", "NOT PROVED"): "1;31",
-    ("COULD NOT BE JUDGED", "Not judged", "Missing", "Not proved"): "33",
+    ("PROVED",): "1;32",
+    ("NOT PROVED",): "1;31",
+    ("Not judged", "Missing", "Not proved"): "33",
     ("Also", "And "): "31",
 }
 """Beginnings of a line on the page -> its colour on a terminal."""
@@ -102,10 +105,20 @@ def conclude(outcome: ProofOutcome, lines: list[str]) -> int:
 
 def _coloured(line: str) -> str:
     """Colour a line of the page by its beginning."""
-    colour = next(
-        (colour_of for words, colour_of in COLOURS.items() if line.startswith(words)), None
-    )
+    colours = {**COLOURS, **_verdict_colours()}
+    colour = next((found for words, found in colours.items() if line.startswith(words)), None)
     return line if colour is None else f"\033[{colour}m{line}\033[0m"
+
+
+@cache
+def _verdict_colours() -> Mapping[tuple[str, ...], str]:
+    """Beginnings of a verdict in all languages -> its colour."""
+    colours = {"holds": "1;32", "holds_together": "1;32", "does_not_hold": "1;31"}
+    found: dict[tuple[str, ...], str] = {}
+    for key, colour in {**colours, "not_judged": "33"}.items():
+        sentences = [catalogue(language)[f"terminal.{key}"] for language in LANGUAGES]
+        found[tuple(re.split("[:.]", sentence)[0] for sentence in sentences)] = colour
+    return found
 
 
 def share(part: int, whole: int) -> str:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from common.contract.messages.messages import ENGLISH, text
+from common.own_language import add_language
 from controller.cli.progress import Percent
 from controller.cli.verdicts import (
     add_journal,
@@ -38,6 +40,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="JOURNAL",
         help="the journal of the other daemon of a pair: check that it has what was handed over",
     )
+    add_language(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -69,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
         verdict.unread.append(unreadable)
     return conclude(
         verdict.outcome,
-        _page(verdict, arguments.journal, arguments.witness)
+        _page(verdict, arguments.journal, arguments.witness, arguments.language)
         if wants_page(arguments)
         else [as_json(verdict)],
     )
@@ -81,9 +84,9 @@ def as_json(verdict: Verdict) -> str:
     return msgspec.json.encode({**outcome, **msgspec.structs.asdict(verdict)}).decode()
 
 
-def _page(verdict: Verdict, journal: Path, witness: Path | None) -> list[str]:
+def _page(verdict: Verdict, journal: Path, witness: Path | None, language: str) -> list[str]:
     if not verdict.entries and not verdict.problems:
-        return headline(verdict)
+        return headline(verdict, language)
     signed = verdict.checkpoints - verdict.unsigned - verdict.elsewhere
     whose = "given with --key" if verdict.trusted else "named by the journal itself"
     lines = [
@@ -117,21 +120,30 @@ def _page(verdict: Verdict, journal: Path, witness: Path | None) -> list[str]:
     return [
         *lines,
         "",
-        *headline(verdict),
+        *headline(verdict, language),
         *([] if witness is not None else witness_wanted(verdict, journal)),
     ]
 
 
-def headline(verdict: Verdict) -> list[str]:
-    """Return the verdict in words, with how much of the journal it covers."""
+def headline(verdict: Verdict, language: str = ENGLISH) -> list[str]:
+    """Return the verdict in words, with how much of the journal it covers: its first line in that
+    language, the detail in English.
+    """
     if verdict.problems:
         first = verdict.problems[0]
-        lines = [f"DOES NOT HOLD. First: {first.what}", f"               in {first.source}"]
+        lines = [
+            text("terminal.does_not_hold", language, what=first.what),
+            f"               in {first.source}",
+        ]
         lines += [f"Also: {problem.what}" for problem in verdict.problems[1:]]
         lines += [f"And {verdict.more} more."] if verdict.more else []
         return [*lines, *missing_parts(verdict)]
-    covered = (
-        f"{verdict.proved} of {verdict.entries} entries ({share(verdict.proved, verdict.entries)})"
+    covered = text(
+        "terminal.covered",
+        language,
+        proved=verdict.proved,
+        entries=verdict.entries,
+        share=share(verdict.proved, verdict.entries),
     )
     saved = (
         "The state from which each table resumes after a restart (table saved) is in no hash: "
@@ -139,26 +151,21 @@ def headline(verdict: Verdict) -> list[str]:
     )
     if verdict.holds and verdict.trusted:
         return [
-            f"HOLDS: {covered} are as they were signed with the key given, and none is missing.",
+            text("terminal.holds", language, covered=covered),
             saved,
         ]
     if verdict.holds:
         return [
-            (
-                f"HOLDS TOGETHER: each of {verdict.entries} entries follows from the one before, "
-                "and "
-                "none is missing."
-            ),
+            text("terminal.holds_together", language, entries=verdict.entries),
             saved,
             *proof(verdict),
         ]
     if not verdict.entries:
-        return [
-            f"COULD NOT BE JUDGED: {'; '.join(verdict.unread) or 'the journal has no entries yet'}."
-        ]
-    proved = f"; {covered} are proved" if verdict.trusted else ""
+        why = "; ".join(verdict.unread) or text("terminal.no_entries", language)
+        return [text("terminal.not_judged_why", language, why=why)]
+    key = "not_judged_partly" if verdict.trusted else "not_judged"
     return [
-        f"COULD NOT BE JUDGED: nothing speaks against it, but proof is incomplete{proved}.",
+        text(f"terminal.{key}", language, **({"covered": covered} if verdict.trusted else {})),
         *missing_parts(verdict),
         *proof(verdict),
     ]

@@ -80,7 +80,7 @@ async def _check_node(broker: BrokerConfig, site: SiteConfig) -> list[Finding]:
         return [Finding("fault", about, str(error), do)]
     except aiomqtt.MqttError as error:
         reason = describe_error(error, broker)
-        do = "start it, or correct [broker]; docs/inspector/broker-access.md says how"
+        do = "start it, or correct [broker]; docs/inspector/broker-access.md#mosquitto-from-nothing"
         if "expired" in reason:
             do = "renew the certificate of the broker"
         return [Finding("fault", about, reason, do)]

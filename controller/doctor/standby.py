@@ -82,7 +82,10 @@ def check_release(about: str, server: str, version: str) -> list[Finding]:
         result = f"{server}: nats-server {version} is known to lose acknowledged data"
         return [
             Finding(
-                "warning", about, result, f"update it to {SAFE_RELEASES} (docs/integrator/scale.md)"
+                "warning",
+                about,
+                result,
+                f"update it to {SAFE_RELEASES} (docs/integrator/scale.md#set-up-nats)",
             )
         ]
     result = f"{server}: nats-server {version}; its sync_interval cannot be read by a client"

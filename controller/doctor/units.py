@@ -57,7 +57,7 @@ def assess(unit: str, properties: dict[str, str]) -> Finding:
         return Finding("note", about, "systemd does not answer", "look with `systemctl status`")
     if properties.get("LoadState") == "not-found":
         return Finding(
-            "warning", about, "it is not installed", "docs/technician/systemd.md says how"
+            "warning", about, "it is not installed", "docs/technician/systemd.md#install says how"
         )
     state = f"{properties.get('ActiveState', '?')} ({properties.get('SubState', '?')})"
     if properties.get("ActiveState") == "failed":

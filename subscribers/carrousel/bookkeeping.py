@@ -17,9 +17,9 @@ import msgspec
 from common import clock
 from common.chain.checkpoint import read_checkpoint
 from common.command_line import CommandLine, end_process
-from common.contract.messages.messages import ENGLISH, LANGUAGES
 from common.contract.node import Checkpoint
 from common.new_file import replace_file
+from common.own_language import add_language
 from subscribers.carrousel import export, receipt, statement, statement_page
 from subscribers.carrousel.reading import LedgerReader
 from subscribers.carrousel.receipt_escpos import as_escpos
@@ -148,22 +148,10 @@ def _add_days(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_paper(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--language",
-        choices=LANGUAGES,
-        default=_own_language(),
-        help="default: that of this machine (LANG)",
-    )
+    add_language(parser)
     parser.add_argument(
         "--output", type=Path, metavar="FILE", help="a file or a printer (default: standard output)"
     )
-
-
-def _own_language() -> str:
-    """Return the language of this machine's locale if the program has it, else English."""
-    locale = next(filter(None, map(os.environ.get, ("LC_ALL", "LC_MESSAGES", "LANG"))), "")
-    own = locale.partition("_")[0].partition(".")[0]
-    return own if own in LANGUAGES else ENGLISH
 
 
 def _format(options: argparse.Namespace, default: str) -> str:

@@ -38,7 +38,7 @@ class Condition(msgspec.Struct, frozen=True):
     value: bytes = b""
 
 
-class Kind(msgspec.Struct, frozen=True):
+class FrameKind(msgspec.Struct, frozen=True):
     """Frames that are alike. ``frames``: their positions in the recording."""
 
     condition: Condition
@@ -103,13 +103,13 @@ def find_separator(bodies: Sequence[bytes]) -> bytes:
     return best
 
 
-def kinds(grid: Grid) -> Iterator[Kind]:
+def kinds(grid: Grid) -> Iterator[FrameKind]:
     """Yield sets of frames that are alike, the least specific first: all, those of one size, those
     with one value in a cell that tells kinds apart, and both.
     """
     everything = tuple(range(len(grid.bodies)))
     least = max(MIN_KIND_FRAMES, int(len(everything) * MIN_KIND_SHARE))
-    yield Kind(Condition(), everything)
+    yield FrameKind(Condition(), everything)
     sizes = Counter(grid.size(frame) for frame in everything)
     of_size = {
         size: tuple(frame for frame in everything if grid.size(frame) == size)
@@ -118,14 +118,14 @@ def kinds(grid: Grid) -> Iterator[Kind]:
     }
     for size, frames in of_size.items():
         if len(frames) < len(everything):
-            yield Kind(Condition(size), frames)
+            yield FrameKind(Condition(size), frames)
     sets: list[tuple[int | None, tuple[int, ...]]] = [(None, everything), *of_size.items()]
     for size_or_none, frames in sets:
         for column in type_columns(grid, frames):
             for value, count in grid.words(frames, column).items():
                 chosen = tuple(frame for frame in frames if grid.cell(frame, column) == value)
                 if count >= MIN_KIND_FRAMES and len(chosen) < len(frames):
-                    yield Kind(Condition(size_or_none, column, value), chosen)
+                    yield FrameKind(Condition(size_or_none, column, value), chosen)
 
 
 def type_columns(grid: Grid, frames: Sequence[int]) -> list[Column]:

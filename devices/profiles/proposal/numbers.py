@@ -15,7 +15,7 @@ import msgspec
 
 from devices.profiles.fields import UnfitFieldError, decode_fields
 from devices.profiles.language import FieldSpec
-from devices.profiles.proposal.cells import MAX_WORDS, Column, Condition, Grid, Kind, kinds
+from devices.profiles.proposal.cells import MAX_WORDS, Column, Condition, FrameKind, Grid, kinds
 from devices.profiles.proposal.columns import counts
 
 POCKETS = range(37)
@@ -73,7 +73,7 @@ def find_number(grid: Grid, shown: Sequence[Shown]) -> NumberSearch:
     """Find the field that agrees with all numbers shown."""
     if not shown:
         return NumberSearch((), "no shown numbers were given", MIN_SHOWN)
-    search = _Search(grid, shown)
+    search = _FieldSearch(grid, shown)
     agreeing = list(search.run())
     needed = max(MIN_SHOWN, ceil((SPARE_BITS + log2(max(search.tried, 1))) / BITS_OF_A_SPIN))
     if len(shown) < needed:
@@ -145,7 +145,7 @@ def _disagree(grid: Grid, rivals: Sequence[NumberProposal]) -> bool:
     return not any(isinstance(value, int) and value > 9 for value in values)
 
 
-class _Search:
+class _FieldSearch:
     def __init__(self, grid: Grid, shown: Sequence[Shown]) -> None:
         self._grid = grid
         self._shown = tuple(shown)
@@ -158,7 +158,7 @@ class _Search:
             if len(kind.frames) >= len(self._shown):
                 yield from self._of_kind(kind)
 
-    def _of_kind(self, kind: Kind) -> Iterator[NumberProposal]:
+    def _of_kind(self, kind: FrameKind) -> Iterator[NumberProposal]:
         grid, count = self._grid, len(kind.frames)
         alone = (1 << count) - 1
         apart = self._apart(kind)
@@ -185,7 +185,7 @@ class _Search:
 
     def _agreeing(
         self,
-        kind: Kind,
+        kind: FrameKind,
         field: NumberField,
         state: Condition | None,
         valid: int,
@@ -249,12 +249,12 @@ class _Search:
             spec, plus=plus, min=-plus, max=POCKETS[-1] - plus, double_zero=zero
         )
 
-    def _apart(self, kind: Kind) -> int:
+    def _apart(self, kind: FrameKind) -> int:
         """The frames of a kind before which another kind of frame came."""
         before = (-1, *kind.frames)
         return _mask(b - a > 1 for a, b in pairwise(before))
 
-    def _counters(self, kind: Kind) -> Iterator[tuple[Column, int]]:
+    def _counters(self, kind: FrameKind) -> Iterator[tuple[Column, int]]:
         """Cells that count the spins, and the frames in which they do."""
         for column in self._grid.columns(kind.frames):
             cells = [self._grid.cell(frame, column) for frame in kind.frames]
@@ -264,7 +264,7 @@ class _Search:
                 yield column, changes
 
 
-def _fields(grid: Grid, kind: Kind) -> Iterator[NumberField]:
+def _fields(grid: Grid, kind: FrameKind) -> Iterator[NumberField]:
     """All ways to read a number of a frame of this kind."""
     decimal = FieldSpec(encoding="decimal", strip=True, max=99)
     hexadecimal = FieldSpec(encoding="hex", max=99)

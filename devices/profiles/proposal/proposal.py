@@ -25,7 +25,7 @@ MAX_TRIALS = 8
 """Number of ways to report the number that are tried on the recording."""
 
 
-class Finding(msgspec.Struct, frozen=True):
+class ProfileFinding(msgspec.Struct, frozen=True):
     """What was concluded, and how far it is proved: by ``count`` of ``of`` frames or spins."""
 
     text: str
@@ -41,7 +41,7 @@ class Proposal(msgspec.Struct, frozen=True):
     """
 
     text: str
-    findings: tuple[Finding, ...] = ()
+    findings: tuple[ProfileFinding, ...] = ()
     numbers: tuple[Shown, ...] = ()
     problem: str = ""
     missing: int = 0
@@ -122,17 +122,17 @@ def _numbers(text: str, chunks: Sequence[TimedBytes]) -> tuple[Shown, ...]:
     )
 
 
-def _findings(draft: Draft, number: NumberProposal | None) -> Iterator[Finding]:
+def _findings(draft: Draft, number: NumberProposal | None) -> Iterator[ProfileFinding]:
     framing = draft.framing
     valid = len(framing.frames)
-    yield Finding(describe_framing(framing), valid, framing.of)
+    yield ProfileFinding(describe_framing(framing), valid, framing.of)
     if framing.checksum is not None:
-        yield Finding(f"checksum {framing.checksum.kind}", valid, framing.of)
+        yield ProfileFinding(f"checksum {framing.checksum.kind}", valid, framing.of)
     if draft.beat is not None:
-        yield Finding(f"a frame every {draft.period:g} s", len(draft.beat.frames), valid)
+        yield ProfileFinding(f"a frame every {draft.period:g} s", len(draft.beat.frames), valid)
     if number is not None:
         spins = len(number.reported)
-        yield Finding(f"the number in {number.field.name}", spins, spins, "spins")
+        yield ProfileFinding(f"the number in {number.field.name}", spins, spins, "spins")
 
 
 def describe_framing(framing: FramingProposal) -> str:

@@ -118,7 +118,10 @@ def test_a_key_is_made_and_opened(tmp_path: Path, capsys: pytest.CaptureFixture[
     words.touch(mode=0o600)
     words.write_text("three zeros in a row\n")
     assert main(["people", "key", str(file), "--passphrase-file", str(words)]) == 0
-    output = json.loads(capsys.readouterr().out)
+    captured = capsys.readouterr()
+    output = json.loads(captured.out)
+    assert f"{file} is a secret key: it stays on this machine" in captured.err
+    assert "docs/inspector/security.md#which-file-lies-on-which-machine" in captured.err
     key = open_private_key(file, b"three zeros in a row")
     assert output["public"] == to_base64url(key.verify_key.encode())
     assert file.stat().st_mode & 0o777 == 0o600
