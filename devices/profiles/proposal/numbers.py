@@ -57,6 +57,8 @@ class NumberProposal(msgspec.Struct, frozen=True):
     """All frames of the kind."""
     valid: tuple[int, ...]
     """Those of them in which the number and the state fit."""
+    begun: bool
+    """The recording begins while the number of the spin before it is still sent."""
 
 
 class NumberSearch(msgspec.Struct, frozen=True):
@@ -202,8 +204,9 @@ class _FieldSearch:
             occasions += [("counter", column, valid & changes) for column, changes in counters]
         for occasion, counter, reported in occasions:
             count = reported.bit_count()
-            if count == len(self._shown) + 1 and reported & 1 and occasion != "each":
-                reported &= ~1  # the number of the spin before the recording
+            begun = bool(reported & 1) and count == len(self._shown) + 1 and occasion != "each"
+            if begun:
+                reported &= ~1
                 count -= 1
             if count != len(self._shown):
                 continue
@@ -220,6 +223,7 @@ class _FieldSearch:
                     tuple(kind.frames[position] for position in positions),
                     kind.frames,
                     tuple(kind.frames[position] for position in _positions(valid)),
+                    begun,
                 )
 
     def _fit(self, spec: FieldSpec, parts: Sequence[bytes]) -> FieldSpec | None:

@@ -36,8 +36,8 @@ class ProfileFinding(msgspec.Struct, frozen=True):
 
 class Proposal(msgspec.Struct, frozen=True):
     """A proposed profile. ``text``: the TOML, empty if nothing divides the bytes into frames.
-    ``numbers``: what it decodes from the recording. ``problem``: why the number is not known;
-    ``missing``: how many more spins are needed, at least.
+    ``numbers``: what it decodes from the recording, without the spin before it. ``problem``: why
+    the number is not known; ``missing``: how many more spins are needed, at least.
     """
 
     text: str
@@ -65,6 +65,8 @@ def propose(chunks: Sequence[TimedBytes], shown: Sequence[Shown], head: Head) ->
         draft = _draft(framing, body, grid, number, "" if number else problem, head)
         text = write_profile(draft)
         numbers = _numbers(text, chunks)
+        if number is not None and number.begun:
+            numbers = numbers[1:]
         if number is None or numbers == tuple(shown):
             break
     return Proposal(

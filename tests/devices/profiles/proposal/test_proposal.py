@@ -180,4 +180,4 @@ def test_a_real_wheel_is_found_by_twelve_spins(shared: Path) -> None:
         proposal = propose(chunks[begin:end], shown, HEAD)
         assert proposal.numbers in ((), shown)
         outcomes.append(not proposal.problem)
-    assert sum(outcomes) >= 9
+    assert all(outcomes)
