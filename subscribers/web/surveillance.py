@@ -65,6 +65,7 @@ from subscribers.web.pit import Pit
 from subscribers.web.settings import WebSettings
 from subscribers.web.sign_in import denied
 from subscribers.web.stream import STREAM_HEADERS as STREAM
+from subscribers.web.surveillance_export import SurveillanceExport
 from subscribers.web.surveillance_people import SurveillancePeople
 from subscribers.words import who
 
@@ -108,6 +109,7 @@ class SurveillancePages:
             Route("/surveillance/stream", self._stream),
             Route("/surveillance/cards", self._cards, methods=["POST"]),
             *SurveillancePeople(self._access, self._settings).routes,
+            *SurveillanceExport(self._pit.door, self._access, self._settings).routes,
         ]
 
     async def _page(self, request: Request) -> Response:
@@ -130,14 +132,20 @@ class SurveillancePages:
         )
 
     async def _records(self, request: Request) -> Response:
-        """Return a page of records, newest first, and the newest record number: the stream
-        continues from there.
+        """Return a page of records, newest first; ``newest``, the number after which the stream
+        continues; and ``through``, the number of the archive's newest record, after which none is
+        listed on this page, on further ones or in an export.
         """
         session = self._access.session(request)
         all_records = self._all_records(session)
         search = self._access.search_request(request, session)
         beyond = request.query_params.get("beyond", "")
         until, _, last = beyond.rpartition(",")
+        limit = request.query_params.get("through")
+        try:
+            stated = None if limit is None else parse_whole_number(limit)
+        except ValueError:
+            raise HTTPException(400) from None
         if beyond:
             try:
                 number = parse_whole_number(last)
@@ -145,20 +153,25 @@ class SurveillancePages:
             except ValueError:
                 raise HTTPException(400) from None
 
-        def query(archive: RecordArchive) -> tuple[int, list[ArchiveRow], bool]:
+        def query(archive: RecordArchive) -> tuple[int, int, list[ArchiveRow], bool]:
             newest = _last(all_records, archive)
+            through = archive.newest_number() if stated is None else stated
             rows: list[ArchiveRow] = []
             for row in find_records(archive, search):
                 if beyond and (row.record.time, row.number) >= (until, number):
                     continue
+                if row.number > through:
+                    continue
                 if len(rows) == PAGE_RECORDS:
-                    return newest, rows, True
+                    return newest, through, rows, True
                 rows.append(row)
-            return newest, rows, False
+            return newest, through, rows, False
 
-        newest, rows, has_more = await self._access.query(session, query)
+        newest, through, rows, has_more = await self._access.query(session, query)
         items = [item(row, session.language) for row in rows]
-        return json_response({"items": items, "more": has_more, "newest": newest})
+        return json_response(
+            {"items": items, "more": has_more, "newest": newest, "through": through}
+        )
 
     async def _timeline(self, request: Request) -> Response:
         """Return the rounds and the notable events and findings between two times."""

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
+import zipfile
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import pytest
+from nacl.signing import SigningKey
 from playwright.sync_api import Browser, Page, expect
 
+from common.people.jws import is_signed
+from common.people.register import from_base64url, to_base64url
 from subscribers.surveillance.archive import Query
 from subscribers.surveillance.open_archive import open_archive
+from tests.support.people.staff import KEY_OF, secret
 from tests.support.web.pit import PINS, Client
 from tests.support.web.server import WebServer
-from tests.web.surveillance import Room
+from tests.web.surveillance import SITE, Room
 from tests.web.test_surveillance import enter, search
 
 
@@ -176,3 +186,76 @@ def test_people_and_periods_are_for_who_may_see_the_table(room: Room, web: WebSe
         assert (status, body["items"]) == (200, [])
     assert watcher.ask("GET", "/surveillance/people?from=0001-01-01T00:00:00Z")[0] == 200
     assert watcher.ask("GET", "/surveillance/people?from=9999-12-31T23:59:59Z")[0] == 200
+
+
+def test_what_is_listed_is_exported_and_signed(
+    room: Room, web: WebServer, tablet: Page, tmp_path: Path
+) -> None:
+    """Exactly the records of the list, with the query, the archive's head and the exporter; the
+    signature is that of the person's key in the people file.
+    """
+    enter(tablet, web.address, "s-mora", "es")
+    expect(tablet.locator("tbody tr").first).to_be_visible()
+    tablet.locator("[name=table]").select_option("r1")
+    tablet.locator("[name=what]").select_option("result")
+    expect(tablet.locator("tbody tr")).to_have_count(3)
+    tablet.locator(".export summary").tap()
+    tablet.locator("[name=export_pin]").fill("000000")
+    tablet.locator(".export [type=submit]").tap()
+    expect(tablet.locator(".exported")).to_contain_text("no es correcto")
+    room.spin(4, "9")
+    room.keep()  # after the list
+    tablet.locator("[name=export_pin]").fill(PINS["s-mora"])
+    with tablet.expect_download() as started:
+        tablet.locator(".export [type=submit]").tap()
+    path = tmp_path / started.value.suggested_filename
+    started.value.save_as(path)
+    with zipfile.ZipFile(path) as packed:
+        files = {name: packed.read(name) for name in packed.namelist()}
+    assert set(files) == {"records.csv", "records.pdf", "statement.json", "statement.jws"}
+    rows = list(csv.DictReader(io.StringIO(files["records.csv"].decode(), newline="")))
+    assert [json.loads(row["body"])["outcome"]["number"] for row in rows] == [8, 5, 17]
+    shown = tablet.locator("tbody tr").evaluate_all("all => all.map((row) => row.dataset.number)")
+    assert [row["number"] for row in rows] == shown
+    statement = json.loads(files["statement.json"])
+    assert (statement["site"], statement["person"], statement["records"]) == (SITE, "s-mora", 3)
+    assert (statement["query"]["table"], statement["query"]["what"]) == ("r1", "result")
+    assert "from" in statement["query"]
+    with closing(open_archive(str(room.archive), read_only=True)) as archive:
+        assert max(map(int, shown)) <= statement["through"] < archive.newest_number()
+    assert statement["checkpoints"][0]["hash"]
+    assert statement["files"] == {
+        name: sha256(files[name]).hexdigest() for name in ("records.csv", "records.pdf")
+    }
+    x = to_base64url(bytes(SigningKey(secret(KEY_OF["s-mora"])).verify_key))
+    assert is_signed(files["statement.jws"], x)
+    payload = files["statement.jws"].split(b".")[1]
+    assert from_base64url(payload.decode()) == files["statement.json"]
+    assert not is_signed(files["statement.jws"][:-8] + b"AAAAAAAA", x)
+    assert files["records.pdf"].startswith(b"%PDF-")
+
+
+def test_an_export_is_refused_to_who_may_not_see_or_sends_what_it_likes(
+    room: Room, web: WebServer
+) -> None:
+    croupier, watcher = Client(web.address), Client(web.address)
+    for who, client in (("a-riera", croupier), ("s-mora", watcher)):
+        assert client.sign_in(who, PINS[who])[1]["ok"]
+    body = {"through": 10**6, "pin": PINS["s-mora"]}
+    path = "/surveillance/export"
+    assert Client(web.address).ask("POST", path, body)[0] == 401
+    assert watcher.ask("POST", path, body)[0] == 403  # no token
+    own = {"X-Novamas-Token": croupier.page["token"]}
+    assert croupier.ask("POST", path, {**body, "pin": PINS["a-riera"]}, own)[0] == 403
+    token = {"X-Novamas-Token": watcher.page["token"]}
+    assert watcher.ask("GET", path)[0] == 405
+    for odd in ("from=lunch", "what=voyd", f"on_duty={'x' * 200}"):
+        assert watcher.ask("POST", f"{path}?{odd}", body, token)[0] == 400
+    for wrong in ({}, {"pin": PINS["s-mora"]}, {**body, "through": -1}, {**body, "more": 1}):
+        assert watcher.ask("POST", path, wrong, token)[0] == 400
+    assert watcher.ask("POST", path, {**body, "pin": "1"}, token)[1]["denied"] == "wrong"
+    none = watcher.ask("POST", path, {**body, "through": 0}, token)[1]
+    assert (none["ok"], "data" in none) == (False, False)
+    for listed in ("through=x", "through=-1"):
+        assert watcher.ask("GET", f"/surveillance/records?{listed}")[0] == 400
+    assert PINS["s-mora"] not in web.log()

@@ -11,8 +11,14 @@ export function peoplePicker() {
   function fill({ on_duty: onDuty, authors }) {
     const chosen = select.value;
     const groups = [
-      group("on_duty", onDuty.map(({ name, duty }) => [name, `${name} (${duty})`])),
-      group("person", authors.map((name) => [name, name])),
+      group(
+        "on_duty",
+        onDuty.map(({ name, duty }) => [name, `${name} (${duty})`]),
+      ),
+      group(
+        "person",
+        authors.map((name) => [name, name]),
+      ),
     ];
     select.replaceChildren(everyone(), ...groups.filter(Boolean));
     choose(chosen);

@@ -8,6 +8,7 @@ import { leave } from "../../pit/static/leave.js";
 import { get, page, post, SIGNS, words } from "./asking.js";
 import { peoplePicker } from "./people.js";
 import { chips, LAST, timeField } from "./periods.js";
+import { exporting } from "./export.js";
 import { event, named, round } from "./round.js";
 import { draw, same } from "./timeline.js";
 import { clockText, dayText, moment, zoneText } from "./times.js";
@@ -23,6 +24,7 @@ let searchNumber = 0;
 /** @type {{table: string, session: string, round: string} | null} */
 let chosen = null;
 let items = [];
+let listed = { query: new URLSearchParams(), through: 0 }; // the search that the list shows
 let news = 0;
 /** @type {number | null} */
 let newest = null; // the last record that was listed or announced
@@ -141,13 +143,13 @@ async function search() {
   remember();
   periods.press(period);
   if (period in LAST) from.put(begin);
-  const [drawn, listed, known] = await Promise.all([
+  const [drawn, found, known] = await Promise.all([
     get("/surveillance/timeline", query()),
     list(false),
     get("/surveillance/people", query()),
   ]);
   if (number !== searchNumber) return;
-  if (passes(drawn) || passes(listed) || passes(known)) {
+  if (passes(drawn) || passes(found) || passes(known)) {
     setTimeout(() => number === searchNumber && search(), RETRY_MS);
   }
   if (known.body) people.fill(known.body);
@@ -161,7 +163,10 @@ async function list(further_) {
   const number = searchNumber;
   const asking = query();
   const last = items[items.length - 1];
-  if (further_ && last) asking.set("beyond", `${last.time},${last.number}`);
+  if (further_ && last) {
+    asking.set("beyond", `${last.time},${last.number}`);
+    asking.set("through", String(listed.through));
+  }
   const answer = await get("/surveillance/records", asking);
   const { body } = answer;
   if (number !== searchNumber) return answer;
@@ -170,7 +175,10 @@ async function list(further_) {
     return answer;
   }
   status.textContent = "";
-  if (!further_) reach(body.newest);
+  if (!further_) {
+    listed = { query: asking, through: body.through };
+    reach(body.newest);
+  }
   items = further_ ? [...items, ...body.items] : body.items;
   further.hidden = !body.more;
   none.hidden = items.length > 0;
@@ -418,7 +426,13 @@ byId("main").replaceChildren(
     h(
       "section",
       { "aria-label": words("page.list") },
-      h("div", { class: "head" }, h("h2", {}, words("page.list")), fresh),
+      h(
+        "div",
+        { class: "head" },
+        h("h2", {}, words("page.list")),
+        fresh,
+        exporting(() => listed),
+      ),
       h(
         "table",
         {},

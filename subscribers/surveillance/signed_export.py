@@ -1,0 +1,156 @@
+"""A signed export: the records of a search as CSV and PDF, and a statement over both files, which
+the exporting person signs with the own key. No clock; no I/O but the archive's.
+
+The statement is a JWS (RFC 7515) of JSON, as signed commands are: its key is in the people file.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Sequence
+from datetime import datetime
+from hashlib import sha256
+
+import msgspec
+
+from common.contract.node import Checkpoint
+from common.paper import Paper, printable
+from common.people.jws import sign
+from subscribers.surveillance.archive import ArchiveRow, Query, RecordArchive
+from subscribers.surveillance.export_forms import as_csv, csv_header
+from subscribers.surveillance.items import item
+from subscribers.surveillance.words import room_text
+
+FORMAT = "novamas surveillance export 1"
+MAX_RECORDS = 2000
+"""Maximum number of records in one export."""
+MAX_CHECKPOINTS = 200
+"""Number of checkpoints among which the newest of each journal is searched."""
+CSV_NAME, PDF_NAME = "records.csv", "records.pdf"
+STATEMENT_NAME, SIGNED_NAME = "statement.json", "statement.jws"
+_COLUMNS = (38.0, 30.0, 72.0, 88.0, 0.0)
+"""Widths of the columns of the PDF in millimetres; 0: the rest."""
+
+
+class SignedHead(msgspec.Struct, frozen=True):
+    """The newest signed state of a journal that the archive has."""
+
+    node: str
+    journal: str
+    position: int
+    hash: str
+    time: str
+
+
+class Statement(msgspec.Struct, frozen=True, kw_only=True):
+    """What was exported, from what, and by whom."""
+
+    format: str = FORMAT
+    site: str
+    person: str
+    """The id of the exporting person."""
+    name: str
+    time: str
+    """When it was exported."""
+    query: dict[str, str | list[str]]
+    """The filters of the search, as in the address of the page."""
+    records: int
+    through: int
+    """The number of the archive's newest record when the search was made: its head."""
+    checkpoints: tuple[SignedHead, ...]
+    """The newest checkpoint of each journal."""
+    files: dict[str, str] = {}
+    """The SHA-256 of each file."""
+
+
+def heads(archive: RecordArchive, site: str) -> tuple[SignedHead, ...]:
+    """Return the newest checkpoint of each journal of a site. Raise ``ArchiveError``."""
+    query = Query(sites=(site,), kinds=("checkpoint",), order="latest", limit=MAX_CHECKPOINTS)
+    found: dict[tuple[str, str], SignedHead] = {}
+    for row in archive.find(query):
+        try:
+            checkpoint = msgspec.json.decode(row.record.body, type=Checkpoint)
+        except (ValueError, RecursionError):
+            continue
+        head = SignedHead(
+            row.record.node,
+            checkpoint.journal,
+            checkpoint.position,
+            checkpoint.hash,
+            row.record.time,
+        )
+        found.setdefault((head.node, head.journal), head)
+    return tuple(found.values())
+
+
+def signed_export(
+    rows: Sequence[ArchiveRow], statement: Statement, key: bytes, language: str
+) -> bytes:
+    """Return the ZIP file with the records, the statement and its signature. ``key``: the person's
+    secret key, 32 bytes.
+    """
+    files = {
+        CSV_NAME: (csv_header() + "".join(map(as_csv, rows))).encode("utf-8", "backslashreplace"),
+        PDF_NAME: as_pdf(rows, statement, language),
+    }
+    hashes = {name: sha256(data).hexdigest() for name, data in files.items()}
+    body = msgspec.json.format(
+        msgspec.json.encode(msgspec.structs.replace(statement, files=hashes)), indent=2
+    )
+    files |= {STATEMENT_NAME: body, SIGNED_NAME: sign(key, body).encode()}
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in files.items():
+            archive.writestr(name, data)
+    return packed.getvalue()
+
+
+def as_pdf(rows: Sequence[ArchiveRow], statement: Statement, language: str) -> bytes:
+    """Return the records in words as a PDF document, whose pages all name query, head and
+    exporter.
+    """
+
+    def words(key: str, /, **fields: object) -> str:
+        return room_text(f"page.{key}", language, **fields)
+
+    asked = "; ".join(
+        f"{name} = {', '.join([value] if isinstance(value, str) else value)}"
+        for name, value in statement.query.items()
+    )
+    head = [
+        f"{words('title')} · {statement.site}",
+        words("export_query", query=asked),
+        words("export_head", through=statement.through, count=statement.records),
+        *(
+            f"{head.node} {head.journal}: {head.position} {head.hash}"
+            for head in statement.checkpoints
+        ),
+        words("export_by", name=statement.name, id=statement.person, time=statement.time),
+    ]
+    page = Paper(head, language, datetime.fromisoformat(statement.time), landscape=True)
+    page.set_font("Helvetica", "", 7)
+    columns = ("time", "table", "what", "article", "said_by")
+    with page.table(
+        col_widths=[width or page.epw - sum(_COLUMNS) for width in _COLUMNS],
+        line_height=3.4,
+        borders_layout="HORIZONTAL_LINES",
+        text_align="LEFT",
+    ) as table:
+        heading = table.row()
+        for name in columns:
+            heading.cell(printable(words(name)))
+        for row in rows:
+            shown = item(row, language)
+            place = f" {shown.session}/{shown.round}" if shown.round else ""
+            cells = (
+                shown.time,
+                f"{shown.table or shown.node}{place}",
+                shown.title,
+                f"{shown.article} {shown.law}".strip(),
+                shown.by,
+            )
+            line = table.row()
+            for text in cells:
+                line.cell(printable(text))
+    return bytes(page.output())
