@@ -1,10 +1,12 @@
 """The look of every paper that the program prints: permanencies, receipts, statements, protocols.
 
-The standard fonts of PDF are used, which need no file: text in Latin 1, and the suits of cards.
+The standard fonts of PDF are used, which need no file: text in Latin 1, and the suits of cards. A
+hash is at the foot of each page also as a QR code, to be compared without typing it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
@@ -16,15 +18,18 @@ LANE_INK = {"red": (178, 14, 40), "green": (8, 108, 58), "black": INK}
 """Colours of results, by the name of their lane."""
 MARGIN = 12.0
 """Millimetres."""
-_SUITS = {"s": "\u00ab", "h": "\u00aa", "d": "\u00a9", "c": "\u00a8"}
+QR_SIZE = 15.0
+"""Millimetres. A hash of 64 digits is a code of 37 modules, which a telephone reads at 0.4 mm."""
+_SUITS = {"♠": "\u00ab", "♥": "\u00aa", "♦": "\u00a9", "♣": "\u00a8"}
 """The suits in ZapfDingbats."""
-_RED_SUITS = "hd"
+_SUIT = re.compile(f"([{''.join(_SUITS)}])")
+_RED_SUITS = "♥♦"
 
 
 class Paper(FPDF):
     """A document whose pages all begin with the same head, so that no sheet is without its proof.
     ``head``: lines, the first of which is the title; ``house``: the lines of the house's letterhead
-    above it.
+    above it; ``code``: the hash that proves the document, or None; ``foot``: lines beside it.
     """
 
     def __init__(
@@ -34,14 +39,19 @@ class Paper(FPDF):
         created: datetime,
         *,
         house: Sequence[str] = (),
+        code: str | None = None,
+        foot: Sequence[str] = (),
         size: str | tuple[float, float] = "A4",
         landscape: bool = False,
         margin: float = MARGIN,
     ) -> None:
         super().__init__(format=size, orientation="landscape" if landscape else "portrait")
-        self._head, self._house = head, house
+        self._head, self._house, self._foot = head, house, foot
+        self._code = [] if code is None else _qr_modules(code)
         self.set_margins(margin, margin, margin)
-        self.set_auto_page_break(auto=True, margin=margin + 4)
+        self.bottom = margin + (QR_SIZE + 2 if self._code else 4)
+        """The height of the foot of a page, in millimetres."""
+        self.set_auto_page_break(auto=True, margin=self.bottom)
         self.set_title(printable(head[0]))
         self.set_lang(language)
         self.set_creator("Novamás")
@@ -73,13 +83,29 @@ class Paper(FPDF):
         self.ln(2)
 
     def footer(self) -> None:
-        """Print the title and the number of the page."""
-        self.set_y(-self.b_margin + 1)
-        self.set_font("Helvetica", "", 6.5)
+        """Print the title, the number of the page, and the hash as a QR code."""
+        top = self.h - self.bottom + 1.5
+        self._qr_code(self.w - self.r_margin - QR_SIZE, top)
         self.set_text_color(*SOFT_INK)
-        self.cell(self.epw / 2, 3, printable(self._head[0]))
-        self.cell(0, 3, f"{self.page_no()} / {{nb}}", align="R")
+        room = self.epw - (QR_SIZE + 3 if self._code else 0)
+        self.set_y(top)
+        self.set_font("Helvetica", "", 5)
+        for line in self._foot:
+            self.multi_cell(room, 2.4, printable(line), new_x="LMARGIN", new_y="NEXT", align="L")
+        self.set_y(-self.l_margin - 3)
+        self.set_font("Helvetica", "", 6.5)
+        self.cell(room - 12, 3, printable(self._head[0]))
+        self.cell(12, 3, f"{self.page_no()} / {{nb}}", align="R")
         self.set_text_color(*INK)
+
+    def _qr_code(self, left: float, top: float) -> None:
+        """Print the code with its upper left corner there."""
+        self.set_fill_color(0, 0, 0)
+        for y, row in enumerate(self._code):
+            module = QR_SIZE / len(row)
+            for x, is_dark in enumerate(row):
+                if is_dark:
+                    self.rect(left + x * module, top + y * module, module, module, "F")
 
     def wrapped(self, line: str, height: float) -> None:
         """Print text in the current font, in as many lines as it takes."""
@@ -96,29 +122,50 @@ class Paper(FPDF):
             self.set_font("Helvetica", "B", size)
             self.wrapped(value, height)
 
-    def cards(self, cards: Iterable[str], size: float) -> None:
-        """Print cards such as ``Th`` in a row, the suits as symbols in their colours."""
-        for card in cards:
-            rank, suit = card[:-1], card[-1:]
-            if suit not in _SUITS:
-                rank, suit = card, ""
-            self.set_text_color(*(LANE_INK["red"] if suit and suit in _RED_SUITS else INK))
-            self.set_font("Helvetica", "B", size)
-            text = printable("10" if rank == "T" else rank)
-            self.cell(self.get_string_width(text) + 0.3, size * 0.5, text)
-            if suit:
+    def symbols(self, line: str, size: float, height: float, style: str = "B") -> None:
+        """Print text from the current place on, the suits of cards in their colours."""
+        for part in filter(None, _SUIT.split(line)):
+            if part in _SUITS:
+                if part in _RED_SUITS:
+                    self.set_text_color(*LANE_INK["red"])
                 self.set_font("ZapfDingbats", "", size)
-                self.cell(self.get_string_width(_SUITS[suit]) + 2, size * 0.5, _SUITS[suit])
-        self.set_text_color(*INK)
-        self.ln()
+                self.cell(self.get_string_width(_SUITS[part]), height, _SUITS[part])
+                self.set_text_color(*INK)
+            else:
+                self.set_font("Helvetica", style, size)
+                self.cell(self.get_string_width(printable(part)), height, printable(part))
+
+    def suited(self, line: str, size: float, height: float) -> None:
+        """Print text with the suits of cards, in as many lines as it takes."""
+        for word in line.split(" "):
+            self.set_font("Helvetica", "", size)
+            if self.get_x() + self.text_width(word) > self.w - self.r_margin:
+                self.ln(height)
+            self.symbols(word, size, height, "")
+            self.set_x(self.get_x() + size * 0.1)
+        self.ln(height)
+
+    def text_width(self, line: str) -> float:
+        """Return the width of text in the current font, in millimetres, with suits as wide as the
+        widest letter.
+        """
+        return float(self.get_string_width(printable(_SUIT.sub("W", line))))
 
     def signature(self, name: str) -> None:
         """Print a line to sign on, with a name below it."""
-        self.ln(14)
+        self.ln(12)
         self.set_font("Helvetica", "", 7)
         self.cell(
             min(90.0, self.epw), 4, printable(name), border="T", new_x="LMARGIN", new_y="NEXT"
         )
+
+
+def _qr_modules(content: str) -> list[list[bool]]:
+    """Return the rows of a QR code; true: a dark module."""
+    import segno  # its first use is the first paper
+
+    code = segno.make(content, error="m", micro=False)
+    return [[bool(module) for module in row] for row in code.matrix]
 
 
 def printable(text: str) -> str:

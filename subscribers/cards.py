@@ -4,15 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-SUITS = {"c": "♣", "d": "♦", "h": "♥", "s": "♠"}
-JOKER = "X"
+from common.cards import JOKER, SUITS, short
 
-
-def short(card: str) -> str:
-    """Return a card in the usual notation: ``10♥``; a star for the joker."""
-    if card == JOKER:
-        return "★"
-    return card[:-1].replace("T", "10") + SUITS.get(card[-1:], "?")
+__all__ = ["JOKER", "SUITS", "points", "short"]
 
 
 def points(hand: Iterable[str | None]) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -56,6 +56,7 @@ class Acceptance:
 
         self._configuration, self._table, self._device = configuration, table, device
         self._folder, self._longest = folder, arguments.wait
+        self._language: str | None = arguments.language
         self._driver, self._options, self._codec = _driver(device)
         try:
             book = getattr(make_game(table.game, table.decree, table.settings), "book", None)
@@ -153,7 +154,10 @@ class Acceptance:
         )
         body = write_signed(protocol, self._key)
         key = to_base64url(self._key.verify_key.encode())
-        _put(self._folder / PAPER, as_pdf(protocol, key, sha256(body).hexdigest()))
+        language = self._language or paper_language(self._table.languages, self._table.decree)
+        house = self._configuration.site.letterhead
+        paper = as_pdf(protocol, key, sha256(body).hexdigest(), language, house)
+        _put(self._folder / PAPER, paper)
         _put(self._folder / PROTOCOL, body)
         print_verdict(protocol)
         print(f"{self._folder / PROTOCOL}, {self._folder / PAPER}")
@@ -398,6 +402,14 @@ def owner_of(configuration: Configuration, key: str) -> tuple[str, str] | None:
     register = read_people(data, configuration.site.id, signer)
     owner = register.owners.get(thumbprint(key))
     return None if owner is None else (owner[0].id, owner[0].name)
+
+
+def paper_language(languages: Sequence[str], decree: str) -> str:
+    """Return the language of a paper: the first of the table's people, or of the decree."""
+    from common.contract.messages.messages import first_of
+    from controller.rulebooks.chapters import head
+
+    return first_of(languages or head(decree).languages)
 
 
 def _person(

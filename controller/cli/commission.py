@@ -7,16 +7,27 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from collections.abc import Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from common.contract.messages.messages import LANGUAGES
+from common.new_file import replace_file
 from controller.cli import CommandLineError
+from controller.cli.acceptance import (
+    PROTOCOL,
+    Acceptance,
+    LeftError,
+    owner_of,
+    paper_language,
+    print_verdict,
+)
 from controller.cli.configured import config_argument, configuration_at
 
 if TYPE_CHECKING:
+    from controller.commissioning.protocol import Protocol
     from controller.configuration.settings import Configuration, DeviceConfig, TableConfig
-from controller.cli.acceptance import PROTOCOL, Acceptance, LeftError, owner_of, print_verdict
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,7 +62,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="maximum time to wait for the device (default: up to 120 s)",
     )
+    parser.add_argument(
+        "--language",
+        choices=LANGUAGES,
+        help="language of the paper (default: the table's, or that of its decree)",
+    )
     parser.add_argument("--verify", type=Path, metavar="FILE", help="check a protocol, and end")
+    parser.add_argument(
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="with --verify: print the protocol, as PDF or, if the name ends in .txt, as text",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -93,7 +115,8 @@ def _verify(arguments: argparse.Namespace) -> int:
 
     path: Path = arguments.verify
     try:
-        signed, protocol = read_signed(path.read_bytes())
+        data = path.read_bytes()
+        signed, protocol = read_signed(data)
     except OSError as error:
         raise CommandLineError(f"{path}: {error.strerror}") from None
     except ProtocolError as error:
@@ -121,9 +144,37 @@ def _verify(arguments: argparse.Namespace) -> int:
         print("add a configuration to the command to see whose key this is")
     for problem in errors:
         print(f"{path}: {problem}", file=sys.stderr)
-    if not errors:
-        print(f"{path}: as it was signed")
-    return 1 if errors else 0
+    if errors:
+        return 1
+    print(f"{path}: as it was signed")
+    if arguments.output is not None:
+        house = configuration_at(config).site.letterhead if config.exists() else ()
+        digest = sha256(data).hexdigest()
+        language = arguments.language or paper_language((), protocol.decree)
+        _print(arguments.output, protocol, signed.key, digest, language, house)
+    return 0
+
+
+def _print(
+    output: Path,
+    protocol: Protocol,
+    key: str,
+    digest: str,
+    language: str,
+    house: Sequence[str],
+) -> None:
+    """Write a protocol in the form that the file's name ends in."""
+    from controller.commissioning.paper import as_pdf, as_text
+
+    if output.suffix.lower() == ".txt":
+        data = as_text(protocol, key, digest, language, house).encode()
+    else:
+        data = as_pdf(protocol, key, digest, language, house)
+    try:
+        replace_file(output, data)
+    except OSError as error:
+        raise CommandLineError(f"{output}: {error.strerror}") from None
+    print(output)
 
 
 def _choose(

@@ -1,8 +1,9 @@
 """Derives the checks of an acceptance from its notes. A step that was not done counts as not done,
 never as passed.
 
-`novamas commission --verify` derives them again and compares them with the signed protocol, so the
-texts of checks must not change.
+`novamas commission --verify` derives them again in English and compares them with the signed
+protocol, so the English texts of checks must not change. Papers have them in the language of the
+site.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from collections import Counter
 from collections.abc import Sequence
 from statistics import median
 
+from common.contract.messages.messages import ENGLISH
+from common.contract.messages.messages import text as message
 from common.contract.retained import Identity
 from controller.commissioning.protocol import (
     AcceptanceCheck,
@@ -36,16 +39,17 @@ def judge(
     notes: Sequence[AnyNote],
     configured: Identity,
     recordings: Sequence[RecordingSummary],
+    language: str = ENGLISH,
 ) -> tuple[AcceptanceCheck, ...]:
-    """Return the checks in the order of the steps."""
+    """Return the checks in the order of the steps. A signed protocol has them in English."""
     answers = [note for note in notes if isinstance(note, AnswerNote)]
     return (
-        _plate([note for note in notes if isinstance(note, Plate)], configured),
-        _line(recordings),
-        _values(expected, answers),
-        *(_phase(phase, notes) for phase in expected.phases),
-        *(_fault(fault, notes) for fault in expected.faults),
-        _latency(answers),
+        _plate([note for note in notes if isinstance(note, Plate)], configured, language),
+        _line(recordings, language),
+        _values(expected, answers, language),
+        *(_phase(phase, notes, language) for phase in expected.phases),
+        *(_fault(fault, notes, language) for fault in expected.faults),
+        _latency(answers, language),
     )
 
 
@@ -63,112 +67,130 @@ def missing(expected: Expected, notes: Sequence[AnyNote]) -> tuple[str, ...]:
     return tuple(value for value in expected.values if value not in seen)
 
 
-def _plate(plates: Sequence[Plate], configured: Identity) -> AcceptanceCheck:
-    name = "plate"
+def _text(key: str, language: str, **fields: object) -> str:
+    return message(f"acceptance.{key}", language, **fields)
+
+
+def _check(name: str, outcome: Outcome, what: str) -> AcceptanceCheck:
+    return AcceptanceCheck(name=name, outcome=outcome, what=what)
+
+
+def _plate(plates: Sequence[Plate], configured: Identity, language: str) -> AcceptanceCheck:
+    name, empty = _text("plate", language), _text("empty", language)
     if not plates:
-        return AcceptanceCheck(name=name, outcome="not done", what="nobody read the plate")
+        return _check(name, "not done", _text("no_plate", language))
     plate, differences = plates[-1], []
     for key in ("maker", "model", "serial"):
         read, configured_value = getattr(plate, key), getattr(configured, key)
         if configured_value is None:
             continue
         if read.strip().casefold() != configured_value.strip().casefold():
-            differences.append(f"{key} {read or '(none)'}, configured {configured_value}")
+            what = _text(key, language)
+            differences.append(
+                _text(
+                    "plate_differs",
+                    language,
+                    what=what,
+                    read=read or empty,
+                    configured=configured_value,
+                )
+            )
     if differences:
-        return AcceptanceCheck(name=name, outcome="failed", what="; ".join(differences))
+        return _check(name, "failed", "; ".join(differences))
     if configured.serial is None:
-        return AcceptanceCheck(
-            name=name,
-            outcome="not done",
-            what=f"serial {plate.serial or '(none)'}: none is configured to compare it with",
-        )
-    return AcceptanceCheck(
-        name=name, outcome="passed", what=f"{plate.maker} {plate.model} {plate.serial}"
-    )
+        return _check(name, "not done", _text("no_serial", language, serial=plate.serial or empty))
+    return _check(name, "passed", f"{plate.maker} {plate.model} {plate.serial}")
 
 
-def _line(recordings: Sequence[RecordingSummary]) -> AcceptanceCheck:
+def _line(recordings: Sequence[RecordingSummary], language: str) -> AcceptanceCheck:
     frames = sum(recording.frames for recording in recordings)
-    damaged = sum(recording.damaged for recording in recordings)
-    what = (
-        f"{frames} frames, {damaged} damaged, "
-        f"{sum(recording.bytes for recording in recordings)} bytes"
+    what = _text(
+        "frames",
+        language,
+        frames=frames,
+        damaged=sum(recording.damaged for recording in recordings),
+        bytes=sum(recording.bytes for recording in recordings),
     )
-    return AcceptanceCheck(name="line", outcome="passed" if frames else "failed", what=what)
+    return _check(_text("line", language), "passed" if frames else "failed", what)
 
 
-def _values(expected: Expected, answers: Sequence[AnswerNote]) -> AcceptanceCheck:
-    name = "all numbers" if expected.kind == "wheel" else "all cards"
+def _values(expected: Expected, answers: Sequence[AnswerNote], language: str) -> AcceptanceCheck:
+    name = _text("numbers" if expected.kind == "wheel" else "cards", language)
+    nothing = _text("nothing", language)
     differing = Counter(
-        f"{answer.seen}: the device said {answer.reported or 'nothing'}"
+        _text("value_differs", language, seen=answer.seen, reported=answer.reported or nothing)
         for answer in answers
         if answer.reported != answer.seen
     )
     if differing:
         lines = [
-            f"{what} ({count} times)" if count > 1 else what for what, count in differing.items()
+            _text("times", language, what=what, count=count) if count > 1 else what
+            for what, count in differing.items()
         ]
-        return AcceptanceCheck(name=name, outcome="failed", what=_listed(lines, "; "))
-    remaining = missing(expected, answers)
-    what = (
-        f"{len(expected.values) - len(remaining)} of {len(expected.values)}, {len(answers)} answers"
+        return _check(name, "failed", _listed(lines, "; ", language))
+    remaining, total = missing(expected, answers), len(expected.values)
+    what = _text(
+        "answered", language, done=total - len(remaining), total=total, answers=len(answers)
     )
     if remaining:
-        return AcceptanceCheck(
-            name=name, outcome="not done", what=f"{what}; left: {_listed(remaining, ', ')}"
-        )
+        listed = _listed(remaining, ", ", language)
+        return _check(name, "not done", f"{what}; {_text('remaining', language, values=listed)}")
     unasked = sum(answer.unasked for answer in answers)
-    more = f"; {unasked} more results, to which nobody answered" if unasked else ""
-    return AcceptanceCheck(name=name, outcome="passed", what=what + more)
+    more = f"; {_text('unasked', language, count=unasked)}" if unasked else ""
+    return _check(name, "passed", what + more)
 
 
-def _phase(phase: str, notes: Sequence[AnyNote]) -> AcceptanceCheck:
+def _phase(phase: str, notes: Sequence[AnyNote], language: str) -> AcceptanceCheck:
     comparisons = [note for note in notes if isinstance(note, PhaseNote) and note.phase == phase]
-    name = f"phase {phase}"
+    name = _text("phase", language, phase=_text(f"phase_{phase}", language))
     if not comparisons:
-        return AcceptanceCheck(name=name, outcome="not done", what="nobody compared it")
+        return _check(name, "not done", _text("not_compared", language))
     last = comparisons[-1]
     if not last.reported:
-        return AcceptanceCheck(name=name, outcome="failed", what="the device did not report it")
-    outcome: Outcome = "passed" if last.right else "failed"
-    return AcceptanceCheck(
-        name=name,
-        outcome=outcome,
-        what="the person saw the same" if last.right else "the person did not see it so",
+        return _check(name, "failed", _text("not_reported", language))
+    return _check(
+        name,
+        "passed" if last.right else "failed",
+        _text("seen_same" if last.right else "seen_otherwise", language),
     )
 
 
-def _fault(fault: str, notes: Sequence[AnyNote]) -> AcceptanceCheck:
+def _fault(fault: str, notes: Sequence[AnyNote], language: str) -> AcceptanceCheck:
     attempts = [note for note in notes if isinstance(note, Provoked) and note.fault == fault]
-    name = f"fault {fault}"
+    word = _text(f"fault_{fault.replace(' ', '_')}", language)
+    name = _text("fault", language, fault=word)
     if not attempts:
-        return AcceptanceCheck(name=name, outcome="not done", what="nobody provoked it")
+        return _check(name, "not done", _text("not_provoked", language))
     last = attempts[-1]
     if not last.reported:
-        return AcceptanceCheck(name=name, outcome="failed", what="the device did not report it")
+        return _check(name, "failed", _text("not_reported", language))
     reports = ", ".join(last.reported)
     if not last.over:
-        return AcceptanceCheck(
-            name=name, outcome="failed", what=f"{reports}; its end was not reported"
-        )
-    return AcceptanceCheck(name=name, outcome="passed", what=reports)
+        return _check(name, "failed", _text("no_end", language, reports=reports))
+    return _check(name, "passed", _text("reported", language, reports=reports))
 
 
-def _latency(answers: Sequence[AnswerNote]) -> AcceptanceCheck:
+def _latency(answers: Sequence[AnswerNote], language: str) -> AcceptanceCheck:
     latencies = [answer.ms for answer in answers if answer.ms is not None]
+    name = _text("latency", language)
     if not latencies:
-        return AcceptanceCheck(name="latency", outcome="not done", what="no result was measured")
-    what = (
-        f"{len(latencies)} results: median {median(latencies):.1f} ms, longest "
-        f"{max(latencies):.1f} ms from the arrival of the bytes to the result"
+        return _check(name, "not done", _text("not_measured", language))
+    what = _text(
+        "latencies",
+        language,
+        count=len(latencies),
+        median=_decimal(median(latencies), language),
+        longest=_decimal(max(latencies), language),
     )
-    return AcceptanceCheck(
-        name="latency",
-        outcome="passed" if max(latencies) <= MAX_LATENCY_MS else "failed",
-        what=what,
-    )
+    return _check(name, "passed" if max(latencies) <= MAX_LATENCY_MS else "failed", what)
 
 
-def _listed(values: Sequence[str], between: str) -> str:
+def _decimal(value: float, language: str) -> str:
+    return f"{value:.1f}" if language == ENGLISH else f"{value:.1f}".replace(".", ",")
+
+
+def _listed(values: Sequence[str], between: str, language: str) -> str:
     more = len(values) - MAX_LISTED_VALUES
-    return between.join(values[:MAX_LISTED_VALUES]) + (f" and {more} more" if more > 0 else "")
+    return between.join(values[:MAX_LISTED_VALUES]) + (
+        f" {_text('more', language, count=more)}" if more > 0 else ""
+    )

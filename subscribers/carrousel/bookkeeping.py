@@ -120,13 +120,6 @@ def command_line() -> argparse.ArgumentParser:
         "--number", type=int, metavar="N", required=True, help="number of the receipt"
     )
     command.add_argument("--format", choices=("text", "pdf", "escpos"), help=FORMAT_HELP)
-    command.add_argument(
-        "--house",
-        action="append",
-        default=[],
-        metavar="LINE",
-        help="a line of the letterhead, as name, address or tax number; may be repeated",
-    )
     _add_paper(command)
     command.set_defaults(run=_receipt)
     return parser
@@ -149,6 +142,13 @@ def _add_days(parser: argparse.ArgumentParser) -> None:
 
 def _add_paper(parser: argparse.ArgumentParser) -> None:
     add_language(parser)
+    parser.add_argument(
+        "--house",
+        action="append",
+        default=[],
+        metavar="LINE",
+        help="a line of the letterhead, as name, address or tax number; may be repeated",
+    )
     parser.add_argument(
         "--output", type=Path, metavar="FILE", help="a file or a printer (default: standard output)"
     )
@@ -254,7 +254,7 @@ def _statement(options: argparse.Namespace) -> int:
     if output_format == "pdf":
         from subscribers.carrousel.statement_pdf import as_pdf
 
-        _put(as_pdf(result, options.language), options.output)
+        _put(as_pdf(result, options.language, options.house), options.output)
     else:
         write = statement_page.as_text if output_format == "text" else statement_page.as_csv
         _put(write(result, options.language).encode(), options.output)

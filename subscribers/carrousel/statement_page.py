@@ -11,6 +11,7 @@ import msgspec
 
 from common.contract.command_fields import Signature
 from common.contract.messages.messages import text, word
+from subscribers.cards import short
 from subscribers.carrousel.amounts import format_amount
 from subscribers.carrousel.statement import AwardTotals, JackpotStatement
 
@@ -159,7 +160,7 @@ def _award_cells(award: AwardTotals, language: str) -> tuple[str, ...]:
         str(details.round),
         details.box.removeprefix("box:"),
         word("hand", details.hand, language),
-        " ".join(details.cards),
+        " ".join(map(short, details.cards)),
     )
 
 

@@ -4,11 +4,12 @@ page; other results are lines with their round and time, in two.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 from typing import cast
 
 from common.contract.messages.messages import text
-from common.paper import INK, LANE_INK, MARGIN, SOFT_INK, Paper, printable
+from common.paper import INK, LANE_INK, SOFT_INK, Paper, printable
 from subscribers.display.permanency import (
     LANES,
     Permanency,
@@ -24,9 +25,9 @@ _ROUND, _TIME = 7.5, 8.0
 """Widths in millimetres of the round and of its time."""
 
 
-def as_pdf(permanency: Permanency) -> bytes:
-    """Return the whole document."""
-    document = _PermanencyPaper(permanency)
+def as_pdf(permanency: Permanency, house: Sequence[str] = ()) -> bytes:
+    """Return the whole document. ``house``: the lines of the letterhead."""
+    document = _PermanencyPaper(permanency, house)
     for session, group in groupby(permanency.entries, key=lambda entry: entry.session):
         document.heading(text("display.session", permanency.language, session=session))
         for entry in group:
@@ -35,13 +36,20 @@ def as_pdf(permanency: Permanency) -> bytes:
 
 
 class _PermanencyPaper(Paper):
-    def __init__(self, permanency: Permanency) -> None:
+    def __init__(self, permanency: Permanency, house: Sequence[str]) -> None:
         self._language = permanency.language
         self._has_lanes = has_lanes(permanency)
         self._columns = WHEEL_COLUMNS if self._has_lanes else OTHER_COLUMNS
         self._column, self._top = 0, 0.0
-        super().__init__([*header_lines(permanency)], permanency.language, permanency.end)
-        self.set_auto_page_break(auto=False, margin=MARGIN + 4)
+        proof = permanency.checkpoint
+        super().__init__(
+            [*header_lines(permanency)],
+            permanency.language,
+            permanency.end,
+            house=house,
+            code=None if proof is None else proof.hash,
+        )
+        self.set_auto_page_break(auto=False, margin=self.bottom)
 
     def header(self) -> None:
         super().header()

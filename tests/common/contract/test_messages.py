@@ -73,6 +73,9 @@ PROPER = {
     "hand.full_house": "full",
     "mark.refait": "refait",
     "award.jackpot": "jackpot",
+    "acceptance.fault_cable": "cable",
+    "acceptance.fault_sensor": "sensor",
+    "acceptance.model": "model",
 }
 """Terms of the trade that are the same in English and in another language."""
 
