@@ -83,6 +83,7 @@ def settings_of(configuration: Configuration, listen: str | None = None) -> dict
         "theme": web.theme,
         "house": web.house,
         "logo": web.logo,
+        "letterhead": configuration.site.letterhead,
         "media": web.media,
         "also": web.also,
         "state": web.path,
@@ -135,7 +136,6 @@ def pit_settings(configuration: Configuration) -> dict[str, Any] | None:
         "longest": web.longest,
         "badge_signs": web.badge_signs,
         "ledger": _ledger(configuration),
-        "letterhead": configuration.site.letterhead,
         "receipt_printer": web.receipt_printer,
     }
 

@@ -55,6 +55,8 @@ class PitPage(msgspec.Struct, frozen=True, kw_only=True):
     """The people at these tables, to be picked."""
     has_printer: bool
     """Receipts can be printed at this server's printer."""
+    clips: bool
+    """This server has the clips of rounds."""
     colours: dict[str, str]
     """The colour of each number of roulette."""
     forms: dict[str, CommandForm]
@@ -80,6 +82,7 @@ def pit_page(
     badge_signs: bool,
     people: tuple[str, ...],
     has_printer: bool,
+    clips: bool,
 ) -> Response:
     """Return the console of a signed-in person."""
     language = session.language
@@ -99,6 +102,7 @@ def pit_page(
         badge_signs=badge_signs,
         people=people,
         has_printer=has_printer,
+        clips=clips,
         colours={str(number): colour(number) for number in sorted(DEFAULT_WHEEL_ORDER)},
         forms=dict(forms(language)),
     )

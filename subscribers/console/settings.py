@@ -29,8 +29,6 @@ class PitSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Whether a signed-in person may sign a grave command with the badge instead of the PIN."""
     ledger: str | None = None
     """The ledger of the jackpots, if it is on this machine: its receipts are printed here."""
-    letterhead: tuple[str, ...] = ()
-    """The lines at the head of a receipt: name, address, tax number."""
     receipt_printer: str | None = None
     """The device file of a thermal printer for receipts, as ``/dev/usb/lp0``."""
     late: float = 5.0

@@ -71,6 +71,8 @@ class WorkItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     title: str
     round: int | None = None
     detail: str | None = None
+    detail_language: str | None = None
+    """``en`` where the detail is in English only, as the table publishes it."""
     article: str | None = None
     printed: PrintedRule | None = None
     frames: tuple[Frame, ...] = ()
@@ -117,6 +119,8 @@ class TouchOutcome(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True
     """The number of the receipt, and how to print it if not here, as text."""
     receipt_path: str | None = None
     """Where this server has the receipt as PDF."""
+    summary: str | None = None
+    """The rounds of a session that was closed with it, while no other one is open."""
     undo: AnswerButton | None = None
 
 

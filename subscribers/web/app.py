@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from datetime import date, datetime, time
 from typing import Literal
@@ -57,6 +57,7 @@ CONTENT_SECURITY_POLICY = "; ".join(
         f"script-src 'self' {SCRIPT_SOURCE}",
         "style-src 'self'",
         "img-src 'self' data:",
+        "media-src blob:",
         "connect-src 'self'",
         "font-src 'self'",
         "manifest-src 'self'",
@@ -177,7 +178,7 @@ class WebApplication:
         if form == "csv":
             return Response(as_csv(made), headers=headers, media_type="text/csv; charset=utf-8")
         if form == "pdf":
-            data = await asyncio.to_thread(_pdf, made)
+            data = await asyncio.to_thread(_pdf, made, self.settings.letterhead)
             return Response(data, headers=headers, media_type="application/pdf")
         return HTMLResponse(day_page(made, self.pictures.store.trouble, self.settings.base))
 
@@ -298,11 +299,11 @@ class SafeHeaders:
         await self._app(scope, receive, sending if scope["type"] == "http" else send)
 
 
-def _pdf(made: Permanency) -> bytes:
+def _pdf(made: Permanency, letterhead: Sequence[str]) -> bytes:
     # importing the PDF library takes as long as starting the rest of the server
     from subscribers.display.permanency_pdf import as_pdf
 
-    return as_pdf(made)
+    return as_pdf(made, letterhead)
 
 
 def language_of(request: Request) -> str | None:

@@ -35,6 +35,7 @@ from subscribers.display.rounds import PlayedRound
 from subscribers.feed.floor import JACKPOT_PREFIX, Floor, change_of
 from subscribers.feed.meter import silence
 from subscribers.laws import read_laws
+from subscribers.web.clips import ClipCutter, ConsoleClips
 from subscribers.web.files import static_files
 from subscribers.web.metrics import WebCounters
 from subscribers.web.receipts import Receipts
@@ -107,8 +108,10 @@ class Pit:
         self._badge_signs = settings.badge_signs
         self.laws = read_laws(settings.laws)
         self.receipts = Receipts(
-            settings, self.door, self.require_table, lambda: _house_language(floor)
+            settings, web.letterhead, self.door, self.require_table, lambda: _house_language(floor)
         )
+        self.clips = ClipCutter(web)
+        self._clips = ConsoleClips(self.clips, self.door, self.require_table, self._view)
         self._has_ledger = settings.ledger is not None
         self._has_printer = settings.receipt_printer is not None
         self._counts, self._send_timeout = WebCounters(), web.send_timeout
@@ -128,6 +131,7 @@ class Pit:
             Route("/pit/language", self._language, methods=["POST"]),
             Route("/pit/here", self._keep_alive, methods=["POST"]),
             *self.receipts.routes,
+            *self._clips.routes,
             static_files("/pit/static", "subscribers.console"),
         ]
 
@@ -151,6 +155,7 @@ class Pit:
             badge_signs=self._badge_signs,
             people=self.door.admission.people_at(tables),
             has_printer=self._has_printer,
+            clips=self.clips.available,
         )
 
     def sign_in(self, request: Request) -> Response:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import msgspec
@@ -43,18 +43,20 @@ class ReceiptError(Exception):
 
 
 class Receipts:
-    """The routes of receipts. ``require``: raises ``HTTPException`` unless a person may see the
-    jackpot; ``language``: returns that of the house, or None; then it is that of the person.
+    """The routes of receipts. ``letterhead``: the lines at the head of papers; ``require``: raises
+    ``HTTPException`` unless a person may see the jackpot; ``language``: returns that of the house,
+    or None; then it is that of the person.
     """
 
     def __init__(
         self,
         settings: PitSettings,
+        letterhead: Sequence[str],
         door: SignIn,
         require: Callable[[Session, str], None],
         language: Callable[[], str | None],
     ) -> None:
-        self._settings, self._door = settings, door
+        self._settings, self._letterhead, self._door = settings, letterhead, door
         self._require, self._language = require, language
         self._log = structlog.get_logger()
 
@@ -115,7 +117,7 @@ class Receipts:
 
     async def _read(self, jackpot: str, number: int, form: str, session: Session) -> bytes:
         """Return a receipt in this form. Raises :class:`ReceiptError`."""
-        house = [part for line in self._settings.letterhead for part in ("--house", line)]
+        house = [part for line in self._letterhead for part in ("--house", line)]
         program = await asyncio.create_subprocess_exec(
             sys.executable,
             *("-m", PROGRAM, "receipt", str(self._settings.ledger)),

@@ -71,6 +71,8 @@ class WebSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """The name of the house on the displays."""
     logo: str | None = None
     """A picture that is shown instead of that name."""
+    letterhead: tuple[str, ...] = ()
+    """The lines at the head of papers: name, address, tax number."""
     media: str | None = None
     """A folder of pictures that are shown where a table has nothing to show."""
     also: str | None = None

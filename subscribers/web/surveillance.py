@@ -9,15 +9,13 @@ import json
 from collections.abc import AsyncIterator, Callable
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import msgspec
 from nacl.public import PrivateKey
-from starlette.background import BackgroundTask
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response, StreamingResponse
 from starlette.routing import Mount, Route
 
 from common import clock
@@ -51,7 +49,6 @@ from subscribers.surveillance.sealed import (
 )
 from subscribers.surveillance.timeline import TIMELINE_TYPES, timeline
 from subscribers.surveillance.words import room_text
-from subscribers.video.errors import ClipError
 from subscribers.web.archive_access import (
     NO_STORE_HEADERS,
     ArchiveAccess,
@@ -59,6 +56,7 @@ from subscribers.web.archive_access import (
     json_response,
 )
 from subscribers.web.beat import beat
+from subscribers.web.clips import CUT_ERRORS
 from subscribers.web.files import static_files
 from subscribers.web.parameters import WholeNumber, parse_whole_number
 from subscribers.web.pit import Pit
@@ -93,7 +91,6 @@ class SurveillancePages:
     def __init__(self, pit: Pit, settings: WebSettings, alive: Callable[[], bool]) -> None:
         self._pit, self._settings, self._alive = pit, settings, alive
         self._access = ArchiveAccess(pit, settings)
-        self._cutting = asyncio.Lock()
         self._log = structlog.get_logger()
 
     @property
@@ -247,29 +244,14 @@ class SurveillancePages:
         """Return the video of a round as MP4, made for this response and deleted after it."""
         session = self._access.session(request)
         table, of_session, number = self._access.round_address(request, session)
-        if self._settings.video is None or self._settings.archive is None:
+        if not self._pit.clips.available:
             raise HTTPException(404)
-        folder = TemporaryDirectory(prefix="novamas-clip-")
-        out = Path(folder.name, f"{table}-{of_session}-{number}.mp4")
         try:
-            async with self._cutting:
-                await asyncio.to_thread(
-                    _cut, self._settings, out, table, of_session, number, session.language
-                )
-        except (ClipError, ArchiveError, OSError) as error:
-            folder.cleanup()
+            return await self._pit.clips.response(table, of_session, number, session.language)
+        except CUT_ERRORS as error:
             self._log.error("no clip is cut", reason=str(error), table=table, round=number)
             base = self._settings.base
             return pages.plain_page("page.no_clip", session.language, 404, base, why=error)
-        except BaseException:
-            folder.cleanup()
-            raise
-        return FileResponse(
-            out,
-            filename=out.name,
-            headers=NO_STORE_HEADERS,
-            background=BackgroundTask(folder.cleanup),
-        )
 
     async def _stream(self, request: Request) -> Response:
         """Stream notices of new records, with their tables. The stream begins after the newest
@@ -373,30 +355,6 @@ def _disclose(
     try:
         rows = round_rows(archive, site, body.table, body.session, body.round)
         return disclose_cards(archive, rows, key, reason, clock.wall())
-    finally:
-        archive.close()
-
-
-def _cut(
-    settings: WebSettings, out: Path, table: str, session: int, number: int, language: str
-) -> None:
-    """Raises :class:`ClipError`, :class:`ArchiveError` and ``OSError``."""
-    from subscribers.video.clips import clip_of
-    from subscribers.video.settings import VideoSettings
-
-    assert settings.archive is not None
-    archive = open_archive(settings.archive, read_only=True)
-    try:
-        clip_of(
-            archive,
-            msgspec.convert(settings.video, VideoSettings),
-            out,
-            site=settings.site,
-            table=table,
-            session=session,
-            round=number,
-            language=language,
-        )
     finally:
         archive.close()
 

@@ -4,7 +4,7 @@ published by their daemon.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,7 @@ class PayingFloor(Floor):
         nodes: int = 1,
         director: tuple[str, ...] = ("*",),
         pit: Mapping[str, Any] | None = None,
+        letterhead: Sequence[str] = (),
         **fields: Any,
     ) -> None:
         """``pit``: more settings of the console."""
@@ -75,6 +76,7 @@ class PayingFloor(Floor):
             broker.port,
             [],
             jackpots=[{"id": "linked"}],
+            letterhead=letterhead,
             pit=console(folder / "pit", SITE, people, **(pit or {})),
         )
         ending.callback(self.web.kill)

@@ -89,8 +89,8 @@ def test_the_receipt_is_printed_from_the_console(
     printer = tmp_path / "printer"
     ledger = tmp_path / "carrousel" / "ledger.sqlite3"
     house = ["Casino Mayor, S.A.", "NIF A-12345678"]
-    pit = {"ledger": str(ledger), "letterhead": house, "receipt_printer": str(printer)}
-    floor = PayingFloor(tmp_path, ending, pit=pit)
+    pit = {"ledger": str(ledger), "receipt_printer": str(printer)}
+    floor = PayingFloor(tmp_path, ending, pit=pit, letterhead=house)
     sign_in(page, floor.web.address, "m-lasa")
     sign_in(other, floor.web.address, "a-riera", "es")
     due = floor.hit()

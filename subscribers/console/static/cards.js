@@ -2,11 +2,12 @@
 
 import { h } from "../../static/drawing.js";
 import { change } from "./change.js";
-import { clock, words } from "./page.js";
+import { clip } from "./clip.js";
+import { clock, page, words } from "./page.js";
 import { run } from "./running.js";
 
 /** The card of an item. `answer(answer)` is called when a person touches one. */
-export function card({ table, name }, item, answered) {
+export function card({ table, name, session }, item, answered) {
   return h(
     "article",
     { class: `item ${item.what}`, "data-item": item.id, "data-table": table },
@@ -20,9 +21,10 @@ export function card({ table, name }, item, answered) {
       item.left !== undefined && h("span", { class: "until", "data-left": item.id }),
     ),
     h("h3", {}, item.title),
-    item.detail && h("p", {}, item.detail),
+    item.detail && h("p", { lang: item.detail_language }, item.detail),
     item.correction && change(item.correction),
     item.says?.map((each) => h("p", {}, `${each.id}: `, h("strong", {}, each.text))),
+    page.clips && item.round && item.answers?.length > 0 && clip(table, session, item.round),
     article(item),
     frames(item),
     [false, true].map((open) =>
