@@ -103,6 +103,10 @@ that the person saw.
 """
 HIDDEN_BY_COMMAND: Mapping[str, tuple[str, ...]] = {"cards.turn": ("round", "count")}
 """Fields without an input, by command: they tell copies apart, and a signed command has none."""
+LOOKED_AT: Mapping[str, tuple[str, ...]] = {"session.close": ("locked",)}
+"""Fields that are asked although they have a default, by command: nobody reports a lid as open or
+closed without having looked.
+"""
 REASON_REQUIRED = ("meter.adjust",)
 """Commands that require a reason in ``note``."""
 NOTE_COMMANDS = (*REASON_REQUIRED, "device.service")
@@ -177,7 +181,13 @@ def _command_form(form_: Form, language: str) -> CommandForm:
         ),
         grave=form_.command in PIN_COMMANDS,
         fields=tuple(
-            _form_field(field, language, reasoned=form_.command in REASON_REQUIRED)
+            _form_field(
+                field,
+                language,
+                required=field.required
+                or field.name in LOOKED_AT.get(form_.command, ())
+                or (field.name == "note" and form_.command in REASON_REQUIRED),
+            )
             for field in form_.fields
             if field.name not in (*HIDDEN_FIELDS, *HIDDEN_BY_COMMAND.get(form_.command, ()))
             or (field.name == "note" and form_.command in NOTE_COMMANDS)
@@ -185,13 +195,13 @@ def _command_form(form_: Form, language: str) -> CommandForm:
     )
 
 
-def _form_field(field: CommandFormField, language: str, *, reasoned: bool) -> FormField:
+def _form_field(field: CommandFormField, language: str, *, required: bool) -> FormField:
     return FormField(
         name=field.name,
         text=_text(field.text, language),
         kind=field.kind,
-        required=field.required or (field.name == "note" and reasoned),
-        default=field.default,
+        required=required,
+        default=None if required else field.default,
         least=field.least,
         most=field.most,
         choices=tuple(

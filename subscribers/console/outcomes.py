@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import msgspec
 
 from common.contract.messages.messages import catalogue
@@ -18,7 +20,7 @@ def touch_outcome(context: TableContext, touch: Touch) -> TouchOutcome:
     """Return the outcome of a touch, in the person's language."""
     undo = _undo(context, touch) if touch.how == "followed" else None
     outcome = outcome_of(touch, context.language, currency_of(context))
-    return msgspec.structs.replace(outcome, undo=undo)
+    return msgspec.structs.replace(outcome, undo=undo, summary=_summary(context, touch))
 
 
 def outcome_of(touch: Touch, language: str, currency: str | None = None) -> TouchOutcome:
@@ -63,6 +65,35 @@ def _found(touch: Touch, language: str) -> str:
     if not touch.events:
         return console_text("pit.found_nothing", language)
     return console_text("pit.found", language, events=", ".join(touch.events))
+
+
+def _summary(context: TableContext, touch: Touch) -> str | None:
+    """Return the rounds of the session that this touch has closed; their kinds only if all of them
+    are known here.
+    """
+    state = context.known.state
+    if touch.command != "session.close" or touch.how != "followed":
+        return None
+    if state is None or state.shown.phase != "closed":
+        return None
+    session, last = state.shown.session, state.shown.round
+    counts = Counter[str]()
+    for round_ in context.rounds:
+        if round_.session == session:
+            counts[round_.kind] += 1
+            counts["corrected"] += round_.corrected
+    kinds = ("void", "unresolved")
+    key = (
+        "pit.summary" if sum(counts[kind] for kind in ("result", *kinds)) == last else "pit.rounds"
+    )
+    return console_text(
+        key,
+        context.language,
+        session=session,
+        rounds=last,
+        corrected=counts["corrected"],
+        **{kind: counts[kind] for kind in kinds},
+    )
 
 
 def _undo(context: TableContext, touch: Touch) -> AnswerButton | None:

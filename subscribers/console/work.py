@@ -11,10 +11,12 @@ import msgspec
 
 from common.contract.commands import VoidReason
 from common.contract.events import Irregularity
-from common.contract.messages.messages import word
+from common.contract.messages.messages import ENGLISH, word
 from common.contract.retained import Alert, State
+from common.contract.shown import WheelShown
 from common.contract.times import format_utc
 from common.people.register import Person
+from subscribers.console.details import detail_text
 from subscribers.console.field_texts import fields_as_text
 from subscribers.console.forms import COMMAND_TYPES, PIN_COMMANDS, FormChoice, forms
 from subscribers.console.hands import correctable_hands, hand_text, hands_of, view_of
@@ -131,8 +133,14 @@ def offers(context: TableContext) -> Iterable[CommandOffer]:
                 field: tuple(_choice(context, command, field, value) for value in values)
                 for field, values in rule.choices.items()
             },
-            leaves_out=rule.leaves_out,
+            leaves_out=(*rule.leaves_out, *_not_here(command, state)),
         )
+
+
+def _not_here(command: str, state: State) -> tuple[str, ...]:
+    """Return the fields of a command that ask about what this table has not: a lid is a wheel's."""
+    has_wheel = isinstance(state.shown, WheelShown)
+    return () if command != "session.close" or has_wheel else ("locked",)
 
 
 def _choice(context: TableContext, command: str, field: str, value: str) -> FormChoice:
@@ -227,6 +235,9 @@ def _pending_question(context: TableContext) -> Iterable[WorkItem]:
         for button in _answers(context, state, command, irregularity)
     ]
     answers.sort(key=lambda answer: not answer.recommended)
+    detail, detail_language = _detail(
+        None if irregularity is None else irregularity.detail, context.language
+    )
     yield WorkItem(
         id=f"{context.known.table} ask {shown.session} {shown.round} {' '.join(shown.asks)}",
         what="ask",
@@ -235,7 +246,8 @@ def _pending_question(context: TableContext) -> Iterable[WorkItem]:
         if irregularity is not None
         else word("phase", shown.phase, context.language),
         round=shown.round or None,
-        detail=None if irregularity is None else irregularity.detail,
+        detail=detail,
+        detail_language=detail_language,
         article=None if irregularity is None else f"{irregularity.law}, {irregularity.article}",
         printed=None if irregularity is None else context.laws.get(irregularity.law),
         frames=() if irregularity is None else irregularity.frames,
@@ -366,6 +378,7 @@ def _alerts(context: TableContext) -> Iterable[WorkItem]:
         if alert.acknowledged_by is not None:
             continue
         may_acknowledge = role_for(context, "alert.acknowledge") is not None
+        detail, detail_language = _detail(alert.detail, context.language, alert.device)
         answer = AnswerButton(
             command="alert.acknowledge",
             text=console_text("pit.seen", context.language),
@@ -376,10 +389,22 @@ def _alerts(context: TableContext) -> Iterable[WorkItem]:
             what="fault" if alert.severity == "fault" else "warning",
             since=alert.raised,
             title=_alert_text(alert, context.language),
-            detail=" · ".join(part for part in (alert.device, alert.detail) if part) or None,
+            detail=detail,
+            detail_language=detail_language,
             answers=(answer,) if may_acknowledge else (),
             others="" if may_acknowledge else allowed_roles(context, ("alert.acknowledge",)),
         )
+
+
+def _detail(
+    detail: str | None, language: str, device: str | None = None
+) -> tuple[str | None, str | None]:
+    """Return the detail of an item, with its device, and the language if it is another one."""
+    text = None if detail is None else detail_text(detail, language)
+    named = None if device is None else console_text("detail.device", language, device=device)
+    parts = [part for part in (named, text or detail) if part]
+    is_foreign = detail is not None and text is None and language != ENGLISH
+    return " · ".join(parts) or None, ENGLISH if is_foreign else None
 
 
 def _alert_text(alert: Alert, language: str) -> str:

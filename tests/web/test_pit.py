@@ -239,6 +239,7 @@ def test_a_wrong_pin_at_a_grave_command_sends_nothing(
     sign_in(page, floor.web.address, "m-lasa")
     page.locator(".tile").click()
     page.locator(".panel [data-command='session.close']").click()
+    page.locator("[data-field=locked] [data-value=true]").click()
     for key in "000000":
         page.locator(f".again [data-key='{key}']").click()
     page.on("console", lambda _: None)

@@ -1,6 +1,6 @@
 // The pit console: pending items, the tables, and the commands of the chosen table.
 
-import { byId } from "../../static/base.js";
+import { at, byId } from "../../static/base.js";
 import { touch } from "../../static/beats.js";
 import { connect } from "../../static/connection.js";
 import { cached, h, put } from "../../static/drawing.js";
@@ -66,8 +66,13 @@ function draw() {
   put(notices, [
     ...all.flatMap((place) =>
       place.done
-        .filter((each) => (each.how === "unknown" || each.receipt) && !forgotten(each.number))
-        .map((each) => cached(`notice ${each.number}`, each, () => notice(place.name, each))),
+        .filter(
+          (each) =>
+            (each.how === "unknown" || each.receipt || each.summary) && !forgotten(each.number),
+        )
+        .map((each) =>
+          cached(`notice ${each.number}`, each, () => notice(place.name, each, place.table)),
+        ),
     ),
     ...old(),
   ]);
@@ -214,14 +219,28 @@ function offered(table, command) {
   );
 }
 
-/** A command without a reply, or a receipt of money: shown until the person has read it. */
-function notice(name, each) {
+/**
+ * A command without a reply, a receipt of money or the summary of a session: shown until the person
+ * has read it.
+ */
+function notice(name, each, table) {
+  const paper = each.receipt ?? each.summary;
   return h(
     "article",
-    { class: each.receipt ? "notice paid" : "notice", role: "alert", "data-number": each.number },
+    { class: paper ? "notice paid" : "notice", role: "alert", "data-number": each.number },
     h("strong", {}, name, " · ", each.text),
-    h("p", {}, each.receipt ?? each.why ?? words(each.how ? "pit.unknown" : "pit.lost")),
+    h("p", {}, paper ?? each.why ?? words(each.how ? "pit.unknown" : "pit.lost")),
     each.receipt_path && receiptButtons(each.receipt_path),
+    each.summary &&
+      h(
+        "p",
+        {},
+        h(
+          "a",
+          { class: "button", href: at(`/table/${table}/days`), target: "_blank", rel: "noopener" },
+          words("pit.sheet"),
+        ),
+      ),
     each.found && h("p", {}, each.found),
     h(
       "button",

@@ -45,13 +45,13 @@ def answer(
     return AnswerNote(at=AT, seen=seen, reported=reported, ms=ms, unasked=unasked)
 
 
-PASSED = (
+PASSED: tuple[AnyNote, ...] = (
     PLATE,
     *(answer(value, value, unasked=1) for value in EXPECTED.values),
     *(PhaseNote(at=AT, phase=phase, reported=True, right=True) for phase in PHASES),
     *(Provoked(at=AT, fault=fault, reported=("link.lost",), over=True) for fault in FAULTS),
 )
-FAILED = (
+FAILED: tuple[AnyNote, ...] = (
     replace(PLATE, serial=""),
     answer("1", None),
     answer("1", None),
