@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 import msgspec
 
@@ -277,22 +276,3 @@ def _room(longest: int) -> int:
     while room < 2 * longest and room < 4096:
         room *= 2
     return room
-
-
-def usual_period(times: Sequence[float]) -> float | None:
-    """Return the seconds between frames that come at a steady pace. None: they do not."""
-    pauses = sorted(b - a for a, b in pairwise(times) if b > a)
-    if len(pauses) < STEADY_FRAMES:
-        return None
-    median = pauses[len(pauses) // 2]
-    steady = sum(abs(pause - median) <= median * STEADY_TOLERANCE for pause in pauses)
-    if median > MAX_PERIOD_SECONDS or steady < len(times) * STEADY_SHARE:
-        return None
-    return round(median, 3)
-
-
-STEADY_FRAMES = 20
-"""Minimum number of pauses from which a period is concluded."""
-STEADY_TOLERANCE = 0.3
-STEADY_SHARE = 0.8
-MAX_PERIOD_SECONDS = 3.0

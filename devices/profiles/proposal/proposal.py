@@ -15,9 +15,9 @@ from devices.profiles.proposal.framings import (
     FramingProposal,
     TimedBytes,
     propose_framing,
-    usual_period,
 )
 from devices.profiles.proposal.numbers import NumberProposal, Shown, find_number
+from devices.profiles.proposal.pace import find_pace
 from devices.profiles.proposal.sorting import sort_frames
 from devices.profiles.proposal.text import Draft, Head, write_profile
 
@@ -88,16 +88,13 @@ def _draft(
 ) -> Draft:
     parts = sort_frames(grid, number)
     times = [at for at, _ in framing.frames]
-    usual = max(parts, key=lambda part: len(part.frames), default=None)
-    period = usual_period([times[frame] for frame in usual.frames]) if usual else None
     return Draft(
         head=head,
         framing=framing,
         body=body,
         grid=grid,
         parts=parts,
-        beat=usual if period else None,
-        period=period,
+        pace=find_pace(grid, parts, times),
         problem=problem,
     )
 
@@ -130,8 +127,9 @@ def _findings(draft: Draft, number: NumberProposal | None) -> Iterator[ProfileFi
     yield ProfileFinding(describe_framing(framing), valid, framing.of)
     if framing.checksum is not None:
         yield ProfileFinding(f"checksum {framing.checksum.kind}", valid, framing.of)
-    if draft.beat is not None:
-        yield ProfileFinding(f"a frame every {draft.period:g} s", len(draft.beat.frames), valid)
+    if draft.pace is not None:
+        beats = sum(len(part.frames) for part in draft.pace.parts)
+        yield ProfileFinding(f"a frame every {draft.pace.period:g} s", beats, valid)
     if number is not None:
         spins = len(number.reported)
         yield ProfileFinding(f"the number in {number.field.name}", spins, spins, "spins")

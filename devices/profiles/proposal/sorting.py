@@ -37,13 +37,23 @@ def sort_frames(grid: Grid, number: NumberProposal | None) -> list[MessagePart]:
     return [*parts, *others[:MAX_MESSAGES]]
 
 
+def _letter_column(grid: Grid, frames: Sequence[int]) -> Column | None:
+    """The cell whose letters say what kind of message a frame is; digits and codes may be states of
+    one kind.
+    """
+    for column in type_columns(grid, frames):
+        if all(value.isalpha() for value in grid.words(frames, column)):
+            return column
+    return None
+
+
 def _groups(grid: Grid, frames: Sequence[int]) -> Iterator[MessagePart]:
     sizes = Counter(grid.size(frame) for frame in frames)
     for size, count in sizes.items():
         if count < MIN_MESSAGE_FRAMES or not size:
             continue
         alike = [frame for frame in frames if grid.size(frame) == size]
-        column: Column | None = next(iter(type_columns(grid, alike)), None)
+        column = _letter_column(grid, alike)
         if column is None:
             yield MessagePart(Condition(size), tuple(alike))
             continue

@@ -12,6 +12,7 @@ from devices.profiles.proposal.cells import Column, Condition, Grid
 from devices.profiles.proposal.columns import describe_columns
 from devices.profiles.proposal.framings import FramingProposal
 from devices.profiles.proposal.numbers import NumberProposal
+from devices.profiles.proposal.pace import Pace
 from devices.profiles.proposal.questions import QUESTION
 from devices.profiles.proposal.sorting import MessagePart
 
@@ -27,8 +28,8 @@ class Head(msgspec.Struct, frozen=True):
 
 
 class Draft(msgspec.Struct, frozen=True):
-    """All that is written. ``body``: the part of a frame in which cells are counted; ``beat``: the
-    message that comes every ``period`` seconds; ``problem``: why there is no number.
+    """All that is written. ``body``: the part of a frame in which cells are counted; ``pace``: the
+    messages that come steadily; ``problem``: why there is no number.
     """
 
     head: Head
@@ -36,8 +37,7 @@ class Draft(msgspec.Struct, frozen=True):
     body: tuple[int, int]
     grid: Grid
     parts: Sequence[MessagePart]
-    beat: MessagePart | None
-    period: float | None
+    pace: Pace | None
     problem: str
 
 
@@ -97,8 +97,8 @@ def _head(draft: Draft) -> Iterator[str]:
         yield f"line = {quoted(draft.head.line)}"
     else:
         yield from _question('line: the speed of the port, as in line = "baud=9600"')
-    if draft.period is not None:
-        yield f"steady = true    # a frame every {draft.period:g} s; its silence is a fault"
+    if draft.pace is not None:
+        yield f"steady = true    # a frame every {draft.pace.period:g} s; its silence is a fault"
     if draft.grid.separator:
         yield f"separator = {quoted(draft.grid.separator.decode('latin-1'))}"
 
@@ -132,10 +132,10 @@ def _framing(draft: Draft) -> Iterator[str]:
                 yield f"{key} = {value}"
         if found.checksum.encoding != check.encoding:
             yield f'encoding = "{found.checksum.encoding}"'
-    if draft.period is not None:
+    if draft.pace is not None:
         yield ""
         yield "[pace]"
-        yield f"period = {draft.period}"
+        yield f"period = {draft.pace.period}"
 
 
 # Messages
@@ -148,8 +148,8 @@ def _message(draft: Draft, part: MessagePart) -> Iterator[str]:
     yield f'name = "{"result" if number else f"kind {index}"}"    # {len(part.frames)} frames'
     if part.condition.size is not None:
         yield f"{'pieces' if draft.grid.separator else 'length'} = {part.condition.size}"
-    if part is draft.beat:
-        yield f"beat = true    # every {draft.period:g} s"
+    if draft.pace is not None and part in draft.pace.parts:
+        yield f"beat = true    # every {draft.pace.period:g} s"
     for use in describe_columns(draft.grid, part.frames):
         at = f"{use.first.at}" if use.first == use.last else f"{use.first.at} to {use.last.at}"
         cell = "piece" if draft.grid.separator else "byte"

@@ -53,12 +53,14 @@ def wheels(draw: st.DrawFn) -> UnknownWheel:
 
 def decoded(text: str, chunks: Iterable[tuple[float, bytes]]) -> list[Shown]:
     codec = ProfileCodec("wheel", parse_profile(text))
-    return [
-        reading.number
+    readings = [
+        reading
         for at, data in chunks
         for reading in codec.feed(data, at)
         if isinstance(reading, WheelNumber)
     ]
+    assert [reading for reading in readings if reading.late] == []
+    return [reading.number for reading in readings]
 
 
 def proposed(wheel: UnknownWheel, numbers: Sequence[Shown], seed: int = 1) -> Proposal:
@@ -181,3 +183,13 @@ def test_a_real_wheel_is_found_by_twelve_spins(shared: Path) -> None:
         assert proposal.numbers in ((), shown)
         outcomes.append(not proposal.problem)
     assert all(outcomes)
+
+
+def test_a_recording_that_begins_with_the_number_of_the_spin_before() -> None:
+    wheel = UnknownWheel("stx", "xor", "decimal", "steady")
+    chunks = list(wheel.play((7, *FIRST), 1))
+    settled = next(place for place, (_, frame) in enumerate(chunks) if b"S4" in frame)
+    proposal = propose(chunks[settled:], FIRST, HEAD)
+    assert (proposal.problem, proposal.numbers) == ("", FIRST)
+    assert decoded(proposal.text, chunks[settled:]) == [7, *FIRST]
+    assert decoded(proposal.text, wheel.play(LATER, 2)) == list(LATER)
