@@ -51,7 +51,8 @@ def git(folder: Path, *words: str) -> str:
 def clone(programs: None, tmp_path: Path) -> Path:
     """A small repository with the files that give the commit, and those that build a wheel."""
     made = tmp_path / "clone"
-    for part in (*PARTS, "setup.py", "pyproject.toml", "README.md", "LICENSE"):
+    build = ("setup.py", "common/python_version.py", "pyproject.toml", "README.md", "LICENSE")
+    for part in (*PARTS, *build):
         (made / part).parent.mkdir(parents=True, exist_ok=True)
         (made / part).write_bytes((ROOT / part).read_bytes())
     for package in ("common", "common/contract"):

@@ -89,8 +89,8 @@ def bursts(chunks: Sequence[TimedBytes]) -> list[bytes]:
 
 
 def _rank(found: FramingProposal) -> tuple[bool, int, bool, int, int, int]:
-    """Prefer a checksum; then more bytes in frames, lines of text, fewer lengths, a simpler form
-    and more frames.
+    """Prefer a checksum; then more bytes in frames, lines of text, fewer lengths, more frames (a
+    chain of frames may have a right checksum too), and a simpler form.
     """
     lengths = len({len(frame) for _, frame in found.frames})
     return (
@@ -98,8 +98,8 @@ def _rank(found: FramingProposal) -> tuple[bool, int, bool, int, int, int]:
         round(found.coverage * 50),
         found.framing.form == "line",
         -lengths,
-        -FORMS.index(found.framing.form),
         len(found.frames),
+        -FORMS.index(found.framing.form),
     )
 
 
