@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo check test test-all test-rest steady world counts test-seconds types contracts scripts pure rules-proof chaos brokers integrations bench steps ledgers pictures docs deb repository wheel image image-test deb-test vm format pins clean
+.PHONY: help demo check test test-all test-rest steady world counts test-seconds types contracts scripts pure rules-proof chaos brokers integrations bench steps ledgers pictures docs deb repository wheel packages image image-test deb-test vm format pins clean
 
 help:
 	@echo "make demo     a roulette and a card table on this machine: devices, daemon, broker and display (ARGS=... for novamas demo)"
@@ -34,6 +34,7 @@ help:
 	@echo "make wheel    the Python package, in build/"
 	@echo "make image    the image for containers, in build/: the package in the smallest root of Debian (docs/technician/container.md)"
 	@echo "make image-test runs the image that was built, and the services of the compose file, in containers, as root"
+	@echo "make packages what integrators install, in build/: novamas-client for Python, @novamas/types for TypeScript (docs/integrator/clients.md)"
 	@echo "make deb-test installs, upgrades from the commit BASE=... (default: the last tag, else the parent), removes and purges it in a clean Debian root (RELEASE=12 or 13), and upgrades Debian below it"
 	@echo "make vm       installs the package in a Debian guest of QEMU: systemd, USB, a full disk, power cuts; an hour of it (ARGS=... for pytest; docs/engineer/vm.md)"
 	@echo "make format   put the source in form"
@@ -162,6 +163,9 @@ image: deb
 image-test: .venv/installed-dev
 	@packaging/debian/image-packages test
 	@$(BIN)/pytest -x -p no:cacheprovider packaging/debian/test_image.py packaging/debian/test_compose.py $(ARGS)
+packages: .venv/installed-dev
+	@tests/npm-packages
+	@BIN=$(abspath $(BIN)) packaging/clients/build build
 
 deb-test: .venv/installed-docs
 	@packaging/debian/test-packages
