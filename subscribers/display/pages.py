@@ -114,10 +114,14 @@ def floor_page(
 
 
 def jackpot_page(
-    jackpots: tuple[str, ...], language: str | None, default_language: str, base: str
+    jackpots: tuple[str, ...],
+    language: str | None,
+    default_language: str,
+    base: str,
+    house: House,
 ) -> Response:
     """Return the page of the first of these jackpots; the others may rotate with it."""
-    return _page("jackpot", jackpots[0], (), jackpots, language, default_language, base)
+    return _page("jackpot", jackpots[0], (), jackpots, language, default_language, base, house)
 
 
 def not_found_page(language: str, why: str = "trouble.no_table") -> Response:

@@ -248,7 +248,8 @@ class WebApplication:
             return pages.not_found_page(language_of(request) or self.own(), "trouble.no_jackpot")
         others = [other for other in self.jackpots() if other != jackpot]
         shown = (jackpot, *others)
-        return pages.jackpot_page(shown, language_of(request), self.own(), self.settings.base)
+        language, house = language_of(request), self.house.house()
+        return pages.jackpot_page(shown, language, self.own(), self.settings.base, house)
 
     def jackpots(self, simulated: bool | None = None) -> tuple[str, ...]:
         """Return the ids of the jackpots: all, or only those of real or of simulated tables."""

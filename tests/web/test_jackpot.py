@@ -27,6 +27,7 @@ from tests.web.conftest import House, Serve
 from tests.web.raw import ask
 from tests.web.test_accessible import HD, PHONE, faults
 from tests.web.test_displays import SIZES, retain, scripted
+from tests.web.test_layout import SMALL, empty_share
 
 LONG = 3600.0
 JACKPOTS = [{"id": "gran"}, {"id": "menor"}]
@@ -326,6 +327,39 @@ def test_every_situation_fits_every_screen(
                     over = still.evaluate(OVER)
                     wrong += [(language, name, path, width, each) for each in over]
     assert wrong == [], wrong
+
+
+def test_its_screen_is_filled_and_read_from_where_guests_stand(
+    meters: WebServer, house: House, page: Page
+) -> None:
+    page.set_viewport_size({"width": 1920, "height": 1080})
+    found: list[Any] = []
+    for number, (name, fields) in enumerate({**SITUATIONS, "bare": {}}.items()):
+        value = fields.get("value", 2_345_600) + number
+        say(house.teller, statement(seconds=LONG, **{**fields, "value": value}))
+        for query in (f"lang={LANGUAGES[number]}", "lang=es&also=en&metres=8&inch=55"):
+            go(page, f"{meters.address}/jackpot/gran?kiosk=1&still=1&{query}")
+            language = query[5:7]
+            expect(page.locator(".amount")).to_have_text(money(value, "EUR", language))
+            until_it_looks(page)
+            page.evaluate("document.fonts.ready.then(() => null)")
+            found += [(name, query, each) for each in page.evaluate(SMALL, False)]
+            if (share := empty_share(page)) > 0.25:
+                found.append((name, query, "empty", share))
+    assert found == [], "\n".join(map(str, found))
+
+
+def test_a_hit_takes_the_screen_until_it_is_withdrawn(
+    meters: WebServer, house: House, page: Page
+) -> None:
+    say(house.teller, statement(3_000_000, LONG))
+    go(page, f"{meters.address}/jackpot/gran?lang=es")
+    expect(page.locator(".jackpot:not(.before) .amount")).to_contain_text("30.000,00")
+    say(house.teller, statement(100, LONG, won=award(3)))
+    expect(page.locator(".hit .prize")).to_have_text("12.500,00\u00a0€")
+    say(house.teller, statement(3_000_000, LONG))
+    expect(page.locator(".won")).to_have_count(0)
+    assert page.locator(".hit .prize").count() == 0
 
 
 def test_axe_finds_nothing(serve: Serve, teller: Teller, still: Page) -> None:

@@ -5,7 +5,7 @@ import { byId } from "./base.js";
 import { Choreography } from "./choreography.js";
 import { readFromDistance } from "./distance.js";
 import { frame, troubleOf, unheard } from "./frame.js";
-import { bar, meter } from "./meter.js";
+import { bar, screen, tile as meterTile } from "./meter.js";
 import { address, kiosk, page, rotate, speak, stayOn, together, words } from "./page.js";
 import { rolling } from "./rolling.js";
 import { listen } from "./stream.js";
@@ -55,8 +55,9 @@ function show(name) {
   const place = bars.get(name) ?? tiles.get(name);
   if (!picture) return draw(place, unheard(lost));
   if (bars.has(name)) rolling(place, () => draw(place, bar(picture, lost)));
-  else if (name.startsWith(JACKPOT)) rolling(place, () => draw(place, meter(picture, lost, many)));
-  else {
+  else if (name.startsWith(JACKPOT)) {
+    rolling(place, () => draw(place, (many ? meterTile : screen)(picture, lost)));
+  } else {
     const current = { ...picture, trouble: troubleOf(picture, lost) };
     choreographies
       .get(name)

@@ -1,8 +1,9 @@
 // The page of one jackpot. With `rotate` all jackpots take turns on it.
 
 import { byId } from "./base.js";
+import { readFromDistance } from "./distance.js";
 import { unheard } from "./frame.js";
-import { meter, describe } from "./meter.js";
+import { screen, describe } from "./meter.js";
 import { address, kiosk, page, rotate, speak, stayOn, words } from "./page.js";
 import { listen } from "./stream.js";
 import { rolling } from "./rolling.js";
@@ -21,7 +22,7 @@ function show() {
   if (!picture) return draw(main, unheard(lost));
   document.documentElement.lang = picture.language;
   document.title = picture.title;
-  rolling(main, () => draw(main, meter(picture, lost)));
+  rolling(main, () => draw(main, screen(picture, lost)));
   const sentence = describe(picture, lost);
   // screen readers announce every change, so set only changed text
   if (announced.textContent !== sentence) announced.textContent = sentence;
@@ -61,6 +62,7 @@ function pause() {
 }
 
 stayOn();
+readFromDistance();
 if (rotate) {
   setInterval(turn, rotate * 1000);
   addEventListener("keydown", (event) => {

@@ -3,7 +3,8 @@
 
 import { h } from "./tree.js";
 import { card } from "./games/cards.js";
-import { clock, day, speak, words } from "./page.js";
+import { sign } from "./house.js";
+import { clock, day, inBoth, speak, words } from "./page.js";
 
 const MAX_AWARDS = 4; // pending awards shown
 const MAX_AWARDS_BESIDE_WIN = 2; // beside one that was won
@@ -39,67 +40,47 @@ export function describe(picture, lost) {
     : "";
 }
 
-/** A jackpot as large as there is room. */
-export function meter(picture, lost, compact = false) {
+/** A jackpot as large as the screen, for guests; what is for staff is in small type at the foot. */
+export function screen(picture, lost) {
   const trouble = troubleOf(picture, lost);
   const waiting = picture.awards.filter((each) => each.award !== picture.won?.award);
   const few = waiting.slice(0, picture.won ? MAX_AWARDS_BESIDE_WIN : MAX_AWARDS);
-  const more = waiting.length - few.length;
+  const layout = picture.won ? "hit" : few.length + picture.last.length > 0 ? "list" : "bare";
   return h(
     "article",
-    {
-      class: classes("jackpot", trouble, picture, compact),
-      "data-key": picture.jackpot,
-      "data-jackpot": picture.jackpot,
-      lang: picture.language,
-    },
+    { ...about("jackpot large", trouble, picture), "data-layout": layout },
+    h("header", { class: "brand" }, sign(), h("h1", {}, picture.title)),
+    h("section", { class: "value" }, digits(picture.amount)),
+    picture.won && won(picture.won, false),
+    few.length > 0 && awards("waiting", "jackpot.awards", few, waiting.length - few.length),
+    picture.last.length > 0 && awards("latest-awards", "jackpot.last", picture.last),
+    tables(picture, trouble),
+    h(
+      "footer",
+      { class: "call" },
+      stateLine(picture, trouble),
+      h("p", { class: "staff" }, staff(picture, trouble)),
+    ),
+  );
+}
+
+/** A jackpot as one of many pictures. */
+export function tile(picture, lost) {
+  const trouble = troubleOf(picture, lost);
+  const waits = !picture.won && picture.awards.length > 0;
+  return h(
+    "article",
+    about("jackpot compact", trouble, picture),
     h(
       "header",
       {},
-      h(compact ? "h2" : "h1", {}, picture.title),
+      h("h2", {}, picture.title),
       picture.simulated && h("span", { class: "simulated" }, words("display.simulated")),
-      !compact &&
-        picture.authorisation &&
-        h(
-          "span",
-          { class: "facts soft" },
-          [picture.decree, picture.authorisation].filter(Boolean).join(" · "),
-        ),
     ),
     stateLine(picture, trouble),
     h("section", { class: "value" }, digits(picture.amount)),
-    picture.won && won(picture.won, compact),
-    compact && few.length > 0 && !picture.won && h("p", { class: "first" }, short(picture, null)),
-    !compact &&
-      few.length > 0 &&
-      h(
-        "section",
-        { class: "awards waiting" },
-        h("h2", {}, words("jackpot.awards")),
-        h(
-          "ul",
-          {},
-          few.map(awardLine),
-          more > 0 && h("li", { class: "soft" }, words("display.more", { count: more })),
-        ),
-      ),
-    !compact &&
-      picture.last.length > 0 &&
-      h(
-        "section",
-        { class: "awards latest-awards" },
-        h("h2", {}, words("jackpot.last")),
-        h("ul", {}, picture.last.map(awardLine)),
-      ),
-    !compact && tables(picture, trouble),
-    !compact &&
-      !trouble &&
-      picture.alerts.length > 0 &&
-      h(
-        "ul",
-        { class: "below" },
-        picture.alerts.map((each) => h("li", { class: "alert" }, each.text)),
-      ),
+    picture.won && won(picture.won, true),
+    waits && h("p", { class: "first" }, short(picture, null)),
   );
 }
 
@@ -108,12 +89,7 @@ export function bar(picture, lost) {
   const trouble = troubleOf(picture, lost);
   return h(
     "article",
-    {
-      class: classes("meter-bar", trouble, picture),
-      "data-key": picture.jackpot,
-      "data-jackpot": picture.jackpot,
-      lang: picture.language,
-    },
+    about("meter-bar", trouble, picture),
     h("h2", {}, picture.title),
     picture.simulated && h("span", { class: "simulated" }, words("display.simulated")),
     digits(picture.amount),
@@ -139,12 +115,7 @@ export function lines(pictures, table, linked, lost) {
     return [
       h(
         "li",
-        {
-          class: classes("meter-line", trouble, { in_play: here.in_play }),
-          "data-key": picture.jackpot,
-          "data-jackpot": picture.jackpot,
-          lang: picture.language,
-        },
+        about("meter-line", trouble, { ...picture, in_play: here.in_play }),
         h("span", { class: "soft" }, picture.title),
         digits(picture.amount),
         h("span", { class: "state" }, stateText),
@@ -153,52 +124,84 @@ export function lines(pictures, table, linked, lost) {
   });
 }
 
-function classes(name, trouble, picture, compact) {
-  return [name, trouble && "before", !trouble && !picture.in_play && "out", compact && "compact"]
-    .filter(Boolean)
-    .join(" ");
+/** The attributes of a jackpot's element. */
+function about(name, trouble, picture) {
+  const state = trouble ? "before" : !picture.in_play && "out";
+  return {
+    class: [name, state].filter(Boolean).join(" "),
+    "data-key": picture.jackpot,
+    "data-jackpot": picture.jackpot,
+    lang: picture.language,
+  };
 }
 
-/** An amount, one element per character. One that changes is a new element (rolling.js). */
+/**
+ * An amount, a reel per character, with one element in it. One that changes is a new element
+ * (rolling.js).
+ */
 function digits(text) {
   if (text === null) return h("p", { class: "amount none" }, "–");
-  const wide = [...text].reduce(
-    (sum, each) =>
-      sum + (GLYPH_WIDTHS.find(([kind]) => kind.test(each))?.[1] ?? DEFAULT_GLYPH_WIDTH),
-    0,
-  );
   return h(
     "p",
-    { class: "amount", role: "img", "aria-label": text, style: { "--wide": wide.toFixed(2) } },
+    {
+      class: "amount",
+      role: "img",
+      "aria-label": text,
+      style: { "--wide": width(text).toFixed(2) },
+    },
     [...text].map((each, index) =>
-      h("span", { class: "digit", "data-key": `${text.length - index} ${each}` }, each),
+      h(
+        "span",
+        { class: /\d/.test(each) ? "reel" : "reel mark-of", "data-key": text.length - index },
+        h("span", { class: "digit", "data-key": `${text.length - index} ${each}` }, each),
+      ),
     ),
   );
 }
 
+/** The width of a text in bold, in ems. */
+function width(text) {
+  return [...text].reduce(
+    (sum, each) =>
+      sum + (GLYPH_WIDTHS.find(([kind]) => kind.test(each))?.[1] ?? DEFAULT_GLYPH_WIDTH),
+    0,
+  );
+}
+
+/** Whether bets are accepted, or what guests do; the reason, in small type, is for staff. */
 function stateLine(picture, trouble) {
-  if (trouble) {
-    return h(
-      "p",
-      { class: "strip trouble" },
-      h("span", { class: "phase" }, trouble.text),
-      since(trouble.since),
-    );
-  }
-  return picture.in_play
-    ? h(
-        "p",
-        { class: "strip open" },
-        h("span", { class: "phase" }, words("jackpot.in_play")),
-        picture.terms_wait && h("span", { class: "detail" }, words("jackpot.terms_wait")),
-      )
-    : h(
-        "p",
-        { class: "strip out" },
-        h("span", { class: "phase" }, words("jackpot.not_in_play")),
-        picture.out?.text && h("span", {}, picture.out.text),
-        since(picture.out?.since),
-      );
+  const reason = trouble ?? (picture.in_play ? null : picture.out);
+  const key = trouble ? "paused" : picture.in_play ? "in_play" : "not_in_play";
+  return h(
+    "p",
+    { class: `strip ${trouble ? "trouble" : picture.in_play ? "open" : "out"}` },
+    inBoth(`jackpot.${key}`, picture).map(({ text, language }, index) =>
+      h("span", { class: index ? "second" : "phase", "data-key": index, lang: language }, text),
+    ),
+    trouble && h("span", { class: "ask" }, words("display.ask")),
+    reason &&
+      h(
+        "span",
+        { class: "why" },
+        reason.text && h("span", { class: "cause" }, reason.text),
+        since(reason.since),
+      ),
+  );
+}
+
+/** What staff want to know of a jackpot, in small type. */
+function staff(picture, trouble) {
+  return [
+    picture.simulated && h("span", { class: "simulated" }, words("display.simulated")),
+    picture.authorisation &&
+      h(
+        "span",
+        { class: "facts" },
+        [picture.decree, picture.authorisation].filter(Boolean).join(" · "),
+      ),
+    picture.terms_wait && h("span", {}, words("jackpot.terms_wait")),
+    !trouble && picture.alerts.map((each) => h("span", { class: "alert" }, each.text)),
+  ];
 }
 
 function since(time) {
@@ -230,18 +233,14 @@ function short(picture, trouble) {
 }
 
 function won(award, compact) {
+  const prize = award.amount ?? words("jackpot.no_amount");
   return h(
     "section",
     { class: "won", "data-key": award.award },
     h("h2", {}, words("jackpot.won")),
-    h("p", { class: "prize" }, award.amount ?? words("jackpot.no_amount")),
-    h(
-      "p",
-      { class: "whose" },
-      h("b", {}, award.hand),
-      ` · ${award.table} · ${award.box}`,
-      !compact && h("span", { class: "soft" }, ` · ${when(award.time)} · ${award.said}`),
-    ),
+    h("p", { class: "prize", style: { "--wide": width(prize).toFixed(2) } }, h("span", {}, prize)),
+    h("p", { class: "whose" }, h("b", {}, award.hand), ` · ${award.table} · ${award.box}`),
+    !compact && h("p", { class: "why" }, `${when(award.time)} · ${award.said}`),
     !compact &&
       award.cards.length > 0 &&
       h(
@@ -252,21 +251,39 @@ function won(award, compact) {
   );
 }
 
-function awardLine(award) {
+/** A list of awards: those without room are not seen. */
+function awards(name, heading, list, more = 0) {
   return h(
-    "li",
-    { class: `award award-${award.status}` },
-    h("b", {}, award.amount ?? words("jackpot.no_amount")),
-    h("span", {}, `${award.hand} · ${award.table} · ${award.box}`),
-    h("span", { class: "said" }, award.said),
-    h("span", { class: "soft" }, when(award.time)),
+    "section",
+    { class: `awards ${name}` },
+    h("h2", {}, words(heading)),
+    h(
+      "ul",
+      {},
+      list.map((award) =>
+        h(
+          "li",
+          { class: `award award-${award.status}`, "data-key": award.award },
+          h("b", {}, award.amount ?? words("jackpot.no_amount")),
+          h("span", {}, award.hand),
+          h("span", { class: "soft" }, award.table),
+          h("span", { class: "soft" }, day(award.time) || clock(award.time).slice(0, 5)),
+          h("span", { class: "why" }, `${award.box} · ${award.said}`),
+        ),
+      ),
+      more > 0 && h("li", { class: "soft" }, words("display.more", { count: more })),
+    ),
   );
 }
 
+/** The tables at which it is played; why one is out of play is for staff. */
 function tables(picture, trouble) {
   if (picture.tables.length === 0) return null;
   const why = (each) =>
-    trouble || picture.out ? null : each.why && [h("span", {}, each.why), since(each.since)];
+    !trouble &&
+    !picture.out &&
+    each.why &&
+    h("span", { class: "why" }, each.why, " ", since(each.since));
   return h(
     "section",
     { class: "authorised" },
@@ -275,7 +292,12 @@ function tables(picture, trouble) {
       "ul",
       {},
       picture.tables.map((each) =>
-        h("li", { class: each.in_play ? "in" : "out" }, h("b", {}, each.table), why(each)),
+        h(
+          "li",
+          { class: each.in_play ? "in" : "out", "data-key": each.table },
+          h("b", {}, each.table),
+          why(each),
+        ),
       ),
     ),
   );

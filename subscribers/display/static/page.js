@@ -39,7 +39,7 @@ export function words(key, fields = {}) {
 
 /** The second language of a picture, or null: that of the address, or of the decree. */
 export function secondLanguage(picture) {
-  const languages = [asked.get("also"), page.house.also, ...Object.keys(picture.titles)];
+  const languages = [asked.get("also"), page.house.also, ...Object.keys(picture.titles ?? {})];
   return languages.find((each) => each && each !== picture.language && each in page.words) ?? null;
 }
 

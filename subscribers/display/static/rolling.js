@@ -1,8 +1,9 @@
 // How the meter of a jackpot moves: digits that changed roll in, and a hit takes the screen.
 
-import { animate, isStill } from "./motion.js";
+import { animate, ghost, interrupt, isStill } from "./motion.js";
 
-const ROLL_MS = 350;
+const ROLL_MS = 500;
+const ROLL_INTERVAL_MS = 40;
 const HIT_MS = 4000;
 
 /** Draw the meters within `root`, with `redraw`, and move what has changed. */
@@ -10,33 +11,35 @@ export function rolling(root, redraw) {
   const digits = new Set(root.querySelectorAll(".digit"));
   const hits = new Set(root.querySelectorAll(".won"));
   redraw();
+  // what is not current, or was withdrawn, does not fill the screen
+  if (root.querySelector(".before") || [...hits].some((hit) => !hit.isConnected)) interrupt();
   if (isStill() || digits.size === 0) return;
-  for (const digit of root.querySelectorAll(".digit")) {
-    if (digits.has(digit)) continue;
-    animate(digit, [{ transform: "translateY(0.5em)", opacity: 0.3 }, {}], {
+  const added = [...root.querySelectorAll(".digit")].filter((digit) => !digits.has(digit));
+  added.forEach((digit, index) =>
+    animate(digit, [{ transform: "translateY(115%)", opacity: 0.3 }, {}], {
+      delay: ROLL_INTERVAL_MS * (added.length - 1 - index),
       duration: ROLL_MS,
-      easing: "ease-out",
-    });
-  }
+      easing: "cubic-bezier(0.2, 0.8, 0.3, 1.1)",
+      fill: "backwards",
+    }),
+  );
   if (!document.body.classList.contains("page-jackpot")) return;
   for (const hit of root.querySelectorAll(".won")) if (!hits.has(hit)) takeScreen(hit);
 }
 
-/** Fill the screen with an element, then let it return to its place. */
+/** Fill the screen with what a hit's element shows. */
 function takeScreen(element) {
-  const place = element.getBoundingClientRect();
-  const x = innerWidth / 2 - place.left - place.width / 2;
-  const y = innerHeight / 2 - place.top - place.height / 2;
-  const large = Math.min((0.96 * innerWidth) / place.width, (0.9 * innerHeight) / place.height);
-  const middle = `translate(${x}px, ${y}px)`;
-  const boxShadow = "0 0 0 200vmax #000c";
-  animate(
-    element,
+  const hit = element.cloneNode(true);
+  hit.className = "hit";
+  const easing = "cubic-bezier(0.2, 1.2, 0.3, 1)";
+  ghost(
+    hit,
+    new DOMRect(0, 0, innerWidth, innerHeight),
     [
-      { transform: `${middle} scale(0.3)`, boxShadow, easing: "cubic-bezier(0.2, 1.2, 0.3, 1)" },
-      { transform: `${middle} scale(${large})`, boxShadow, offset: 0.12 },
-      { transform: `${middle} scale(${large})`, boxShadow, offset: 0.88, easing: "ease-in-out" },
-      { transform: "none", boxShadow: "0 0 0 0 #0000" },
+      { transform: "scale(0.2)", opacity: 0, easing },
+      { transform: "none", opacity: 1, offset: 0.12 },
+      { transform: "none", opacity: 1, offset: 0.9, easing: "ease-in" },
+      { transform: "scale(0.9)", opacity: 0 },
     ],
     { duration: HIT_MS },
   );
