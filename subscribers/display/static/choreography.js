@@ -69,7 +69,7 @@ export class Choreography {
   show(before, after, redraw) {
     const isCurrent = !after.trouble;
     const found = isStill() ? [] : happened(before, after);
-    if (!isCurrent || found.some(({ what }) => what !== "closed")) interrupt();
+    if (!isCurrent || found.some(({ what }) => what !== "closed")) interrupt(this.root);
     const cards = isStill() || !isCurrent ? new Map() : places(this.all(".card:not(.slot)"));
     const faces = new Map([...cards.keys()].map((card) => [card, card.classList.contains("down")]));
     const tiles = found.length ? places(this.all(".lane > .chip")) : new Map();

@@ -13,6 +13,8 @@ import { create, draw, h } from "./tree.js";
 
 const TILE_RATIO = 1.5; // preferred width / height of a tile
 const MIN_TILE_HEIGHT = 230; // pixels
+const MIN_TILE_WIDTH = 300;
+const UNEVEN = 0.12; // how much worse rows of two lengths are
 
 const main = byId("main");
 const foot = byId("foot");
@@ -79,16 +81,14 @@ function shown() {
       );
 }
 
-/** The number of columns that brings `count` tiles nearest to `TILE_RATIO`. */
-function columns(count) {
-  const odd = (number) => {
-    const rows = Math.ceil(count / number);
-    const shape = innerWidth / number / (innerHeight / rows);
-    return Math.abs(Math.log(shape / TILE_RATIO)) + (rows * number - count) * 0.05;
+/** The number of rows that brings `count` tiles nearest to `TILE_RATIO`. */
+function rowsFor(count, height) {
+  const odd = (rows) => {
+    const shape = innerWidth / (count / rows) / (height / rows);
+    return Math.abs(Math.log(shape / TILE_RATIO)) + (count % rows ? UNEVEN : 0);
   };
-  return Array.from({ length: count }, (_, index) => index + 1).reduce(
-    (best, each) => (odd(each) < odd(best) ? each : best),
-    1,
+  return Array.from({ length: count }, (_, index) => index + 1).reduce((best, each) =>
+    odd(each) < odd(best) ? each : best,
   );
 }
 
@@ -101,10 +101,27 @@ function arrange() {
     tiles.get(name).hidden = Math.floor(index / count) !== part;
     show(name);
   });
-  if (!wall) return;
-  const wide = columns(count);
-  grid.style.setProperty("--columns", wide);
-  grid.style.setProperty("--rows", Math.ceil(count / wide));
+  fill([...tiles.values()].filter((each) => !each.hidden));
+}
+
+/**
+ * Fill the screen with these tiles: rows of equal length, or of two lengths that differ by one. A
+ * floor on which tiles would be too small scrolls.
+ */
+function fill(visible) {
+  const height = innerHeight - (wall ? 0 : grid.getBoundingClientRect().top + scrollY);
+  const rows = rowsFor(visible.length, height);
+  const short = Math.floor(visible.length / rows);
+  const long = visible.length - short * rows; // rows that have one more
+  const small =
+    height / rows < MIN_TILE_HEIGHT || innerWidth / (short + (long ? 1 : 0)) < MIN_TILE_WIDTH;
+  grid.classList.toggle("fills", wall || !small);
+  grid.style.setProperty("--columns", String(long ? short * (short + 1) : short));
+  grid.style.setProperty("--rows", String(rows));
+  visible.forEach((each, index) => {
+    const span = long ? (index < long * (short + 1) ? short : short + 1) : 1;
+    each.style.setProperty("--span", String(span));
+  });
 }
 
 function turn() {
@@ -154,5 +171,8 @@ listen(
   (picture) => {
     pictures.set(JACKPOT + picture.jackpot, picture);
     show(JACKPOT + picture.jackpot);
+  },
+  (motion) => {
+    if (!tiles.get(motion.table)?.hidden) choreographies.get(motion.table)?.onMotion(motion);
   },
 );

@@ -121,7 +121,11 @@ function head(picture, compact) {
     "header",
     { class: "brand" },
     !compact && sign(),
-    h(compact ? "h2" : "h1", { lang: picture.title.language }, picture.title.text),
+    h(
+      compact ? "h2" : "h1",
+      { lang: picture.title.language, style: { "--letters": String(picture.title.text.length) } },
+      picture.title.text,
+    ),
     !compact &&
       name &&
       name !== picture.title.text &&

@@ -74,7 +74,7 @@ export function tile(picture, lost) {
     h(
       "header",
       {},
-      h("h2", {}, picture.title),
+      h("h2", { style: { "--letters": String(picture.title.length) } }, picture.title),
       picture.simulated && h("span", { class: "simulated" }, words("display.simulated")),
     ),
     stateLine(picture, trouble),

@@ -23,10 +23,12 @@ export function animate(element, keyframes, options) {
   return animation;
 }
 
-/** End what `animate` has begun: the picture is as it was drawn. */
-export function interrupt() {
-  for (const animation of [...running]) animation.cancel();
-  stage?.replaceChildren();
+/** End what `animate` has begun within `root`, and all ghosts: the picture is as it was drawn. */
+export function interrupt(root) {
+  for (const animation of [...running]) {
+    const { target } = /** @type {KeyframeEffect} */ (animation.effect);
+    if (root.contains(target) || stage?.contains(target)) animation.cancel();
+  }
 }
 
 /** Where these elements are: element -> rectangle. */
@@ -73,4 +75,4 @@ export function ghost(element, was, keyframes, options) {
   animation.addEventListener("cancel", end);
 }
 
-reduced.addEventListener("change", interrupt);
+reduced.addEventListener("change", () => interrupt(document));

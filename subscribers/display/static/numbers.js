@@ -6,6 +6,7 @@ import { percent, words } from "./page.js";
 
 const LEAST_HEAT = 4; // results that a full bar outside the ring stands for, at least
 const FEWEST_TILES = 20; // of the latest rounds: before there are so many, places are empty
+const ROW_COUNT = 12; // of the latest rounds in a small picture
 const MARKS = { red: "◆", black: "●", green: "■", plain: "○" };
 
 /** The mark of a colour. `ink`: a class for its own colour; empty for that of the text. */
@@ -67,12 +68,16 @@ export function history(spins, text = (number) => number) {
   );
 }
 
-/** The latest rounds in one line, for a small picture. */
-export function row(spins, text) {
+/** The latest rounds of a small picture, newest first. */
+export function row(spins, text = (number) => number) {
+  const shown = spins.slice(0, ROW_COUNT);
   return h(
     "ol",
     { class: "row" },
-    spins.map((each) => h("li", { "data-key": each.round }, spin(each, text))),
+    shown.map((each) => h("li", { "data-key": each.round }, spin(each, text))),
+    Array.from({ length: ROW_COUNT - shown.length }, (_, index) =>
+      h("li", { class: "slot", "aria-hidden": "true", "data-key": `slot ${index}` }),
+    ),
   );
 }
 
@@ -237,6 +242,7 @@ function sector(inner, outer, step) {
   return `M${at(inner, -half)}L${at(outer, -half)}A${outer} ${outer} 0 0 1 ${at(outer, half)}L${at(inner, half)}A${inner} ${inner} 0 0 0 ${at(inner, -half)}Z`;
 }
 
+const LONG_NOTE = 14; // letters
 const DISC_RADIUS = 62;
 const GLYPH_WIDTH = 0.6; // of a letter, as a part of the font size
 
@@ -267,38 +273,68 @@ export function disc(text, colour, below = /** @type {any[]} */ ([]), above = ""
   ];
 }
 
-/** The middle of a wheel without a number. */
+/** The middle of a wheel without a number: a text, in two lines where it is long. */
 export function blank(text) {
-  const size = Math.min(14, 190 / text.length);
+  const space = text.length > LONG_NOTE ? text.lastIndexOf(" ", text.length / 2 + 3) : -1;
+  const lines = space > 0 ? [text.slice(0, space), text.slice(space + 1)] : [text];
+  const size = Math.min(16, 190 / Math.max(...lines.map((line) => line.length)));
   return [
     s("circle", { r: DISC_RADIUS, class: "disc fill-bare", "data-part": "disc" }),
-    s(
-      "text",
-      { class: size < 12 ? "blank long on-bare" : "blank on-bare", "font-size": size },
-      text,
+    lines.map((line, index) =>
+      s(
+        "text",
+        {
+          class: size < 12 ? "blank long on-bare" : "blank on-bare",
+          y: (index - (lines.length - 1) / 2) * size * 1.3,
+          "font-size": size,
+        },
+        line,
+      ),
     ),
   ];
 }
 
-/** The large number of a compact picture. */
-export function face(text, colour, below) {
+/**
+ * The wheel of a small picture, with `top` under the pointer: a single element turns, whose ground
+ * has the colours of the places. In its middle a number and a line below it, or a note.
+ */
+export function dial(
+  /** @type {any} */ { places, top, number = null, colour = null, below = null },
+) {
+  const step = 360 / places.length;
+  const parts = places.map((place, index) => {
+    const ground = place.colour ?? (index % 2 ? "line" : "band");
+    return `var(--${ground}) ${(index * step).toFixed(3)}deg ${((index + 1) * step).toFixed(3)}deg`;
+  });
+  const background = `conic-gradient(from ${-step / 2}deg, ${parts.join(", ")})`;
+  const transform = `rotate(${-Math.max(top, 0) * step}deg)`;
   return h(
-    "p",
-    { class: `face ${colour ? `colour-${colour}` : "bare"}` },
-    h("span", { class: text.length > 3 ? "number long" : "number" }, text),
-    below &&
+    "section",
+    { class: "dial" },
+    h(
+      "div",
+      { class: "ring" },
+      h("div", { class: "rotor", "data-part": "rotor", style: { background, transform } }),
+      h("span", { class: "needle" }),
       h(
-        "span",
-        { class: "said" },
-        colour && h("span", { "aria-hidden": "true" }, MARKS[colour], " "),
-        below,
+        "p",
+        { class: `face ${colour ? `colour-${colour}` : "bare"}`, "data-part": "disc" },
+        number && h("span", { class: number.length > 3 ? "number long" : "number" }, number),
+        below &&
+          h(
+            "span",
+            { class: number ? "said" : "nothing" },
+            colour && h("span", { "aria-hidden": "true" }, MARKS[colour], " "),
+            below,
+          ),
       ),
+    ),
   );
 }
 
-/** The note that there is no result yet, or that the table is closed. */
-export function nothing(closed) {
-  return h("p", { class: "nothing" }, words(closed ? "display.shut" : "display.no_result"));
+/** What a small picture without a number says. */
+export function noNumber(closed) {
+  return words(closed ? "display.shut" : "display.no_result");
 }
 
 /** Which round a result is of, or that a person corrected it. */

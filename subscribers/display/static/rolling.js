@@ -12,7 +12,9 @@ export function rolling(root, redraw) {
   const hits = new Set(root.querySelectorAll(".won"));
   redraw();
   // what is not current, or was withdrawn, does not fill the screen
-  if (root.querySelector(".before") || [...hits].some((hit) => !hit.isConnected)) interrupt();
+  if (root.querySelector(".before") || [...hits].some((hit) => !hit.isConnected)) {
+    interrupt(root);
+  }
   if (isStill() || digits.size === 0) return;
   const added = [...root.querySelectorAll(".digit")].filter((digit) => !digits.has(digit));
   added.forEach((digit, index) =>

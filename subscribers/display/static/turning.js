@@ -20,9 +20,9 @@ export class Turning {
 
   /** Degrees, as drawn while nothing turns. */
   get drawn() {
-    return Number(
-      /rotate\((-?[\d.]+)/.exec(this.find()?.getAttribute("transform") ?? "")?.[1] ?? 0,
-    );
+    const element = this.find();
+    const transform = element?.getAttribute("transform") ?? element?.style.transform ?? "";
+    return Number(/rotate\((-?[\d.]+)/.exec(transform)?.[1] ?? 0);
   }
 
   /** Degrees, now. */

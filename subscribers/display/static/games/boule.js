@@ -3,12 +3,12 @@
 import {
   bars,
   blank,
+  dial,
   disc,
-  face,
   frequencies,
   history,
   marks,
-  nothing,
+  noNumber,
   roundOf,
   row,
   wheel,
@@ -16,24 +16,24 @@ import {
 import { inBoth, words } from "../page.js";
 
 const COLOURS = ["red", "plain", "black"];
-const COMPACT_COUNT = 12;
 
 export function draw(body, picture, compact) {
   const closed = picture.phase.id === "closed";
   const last = closed ? null : body.last;
   const colour = last && words(`colour.${last.colour}`);
-  if (compact) {
-    return [
-      last ? face(last.number, last.colour, colour) : nothing(closed),
-      row(body.spins.slice(0, COMPACT_COUNT)),
-    ];
-  }
   const places = body.places.map((place) => ({ text: place.share.text, colour: place.colour }));
+  const top = last ? places.findIndex((place) => place.text === last.number) : -1;
+  if (compact) {
+    const seen = last
+      ? { number: last.number, colour: last.colour, below: colour }
+      : { below: noNumber(closed) };
+    return [dial({ places, top, ...seen }), row(body.spins)];
+  }
   const colours = Object.fromEntries(body.places.map((place) => [place.share.id, place.colour]));
   return [
     wheel({
       places,
-      top: last ? places.findIndex((place) => place.text === last.number) : -1,
+      top,
       label: last ? `${last.number} ${colour}` : words("display.no_result"),
       middle: last
         ? disc(last.number, last.colour, inBoth(`colour.${last.colour}`, picture), roundOf(last))

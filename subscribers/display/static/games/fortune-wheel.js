@@ -3,35 +3,34 @@
 import {
   bars,
   blank,
+  dial,
   disc,
-  face,
   frequencies,
   history,
-  nothing,
+  noNumber,
   roundOf,
   row,
   wheel,
 } from "../numbers.js";
 import { words } from "../page.js";
 
-const COMPACT_COUNT = 12;
 const STARS = { joker: "★", joker_red: "★", joker_black: "☆" };
 
 export function draw(body, picture, compact) {
   const closed = picture.phase.id === "closed";
   const last = closed ? null : body.last;
   const text = (symbol) => body.symbols[symbol] ?? symbol;
-  if (compact) {
-    return [
-      last ? face(text(last.number), null, null) : nothing(closed),
-      row(body.spins.slice(0, COMPACT_COUNT), text),
-    ];
-  }
   const short = (symbol) => STARS[symbol] ?? text(symbol);
+  const top = last && body.cell ? body.cell - 1 : -1;
+  if (compact) {
+    const places = body.ring.map(() => ({ colour: null }));
+    const seen = last ? { number: text(last.number) } : { below: noNumber(closed) };
+    return [dial({ places, top, ...seen }), row(body.spins, short)];
+  }
   return [
     wheel({
       places: body.ring.map((symbol) => ({ text: short(symbol), colour: null })),
-      top: last && body.cell ? body.cell - 1 : -1,
+      top,
       label: last ? text(last.number) : words("display.no_result"),
       middle: last
         ? disc(

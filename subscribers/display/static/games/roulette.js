@@ -3,12 +3,12 @@
 
 import {
   blank,
+  dial,
   disc,
-  face,
   frequencies,
   history,
   marks,
-  nothing,
+  noNumber,
   roundOf,
   row,
   split,
@@ -18,22 +18,23 @@ import { inBoth, words } from "../page.js";
 import { h } from "../tree.js";
 
 const COLOURS = ["red", "green", "black"];
-const COMPACT_COUNT = 12;
 
 export function draw(body, picture, compact) {
   const closed = picture.phase.id === "closed";
   const last = closed ? null : body.last;
+  const places = body.ring.map((place) => ({ text: place.number, colour: place.colour }));
+  const top = last ? places.findIndex((place) => place.text === last.number) : -1;
   if (compact) {
-    return [
-      last ? face(last.number, last.colour, colourOf(last)) : nothing(closed),
-      row(body.spins.slice(0, COMPACT_COUNT)),
-    ];
+    const seen = last
+      ? { number: last.number, colour: last.colour, below: colourOf(last) }
+      : { below: noNumber(closed) };
+    return [dial({ places, top, ...seen }), row(body.spins)];
   }
   const heat = body.heat;
   return [
     wheel({
-      places: body.ring.map((place) => ({ text: place.number, colour: place.colour })),
-      top: last ? body.ring.findIndex((place) => place.number === last.number) : -1,
+      places,
+      top,
       label: last ? labelOf(body) : words("display.no_result"),
       middle: last
         ? disc(last.number, last.colour, inBoth(`colour.${last.colour}`, picture), roundOf(last))
