@@ -20,6 +20,7 @@ from benchmarks import (
     catch_up,
     decoding,
     disk,
+    kiosk,
     latency,
     month,
     restart,
@@ -102,6 +103,8 @@ def command_line() -> argparse.ArgumentParser:
 
 
 def _add_subscriber_measurements(chosen: argparse._SubParsersAction[Any]) -> None:
+    command = chosen.add_parser("kiosk", help="main thread, elements and heap of the displays")
+    command.add_argument("--seconds", type=float, default=30.0, help="of each page")
     command = chosen.add_parser("web", help="from an event at the broker to a picture at a browser")
     command.add_argument("--browsers", type=int, nargs="+", default=[1, 200])
     command.add_argument("--rounds", type=int, default=300)
@@ -150,6 +153,7 @@ MEASUREMENTS: Mapping[str, Callable[[Any], None]] = {
     "start": lambda options: starts.main(options.runs),
     "disk": lambda options: disk.main(options.minutes),
     "month": lambda options: month.main(options.days, options.journal),
+    "kiosk": lambda options: kiosk.main(options.seconds),
     "web": lambda options: web.main(options.browsers, options.rounds),
     "carrousel": lambda options: carrousel.main(options.coins, options.rate, options.seconds),
     "statistics": lambda options: statistics.main(

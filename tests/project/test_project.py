@@ -176,7 +176,9 @@ def test_only_the_pictures_of_documents_and_licensed_fonts_are_binary() -> None:
     }
     documents = [path.read_text() for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"))]
     shown = {name for name in found if any(Path(name).name in text for text in documents)}
-    assert [name for name in found if not name.endswith(".png") or name not in shown] == []
+    assert [
+        name for name in found if not name.endswith((".png", ".webp")) or name not in shown
+    ] == []
 
 
 @pytest.mark.essential

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import random
 import sys
+from collections.abc import Sequence
 from contextlib import ExitStack
+from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
+from PIL import Image
 from playwright.sync_api import Page, ViewportSize, expect, sync_playwright
 
+from common import clock
 from tests.support.brokers.mosquitto import Mosquitto
 from tests.support.subscribers.played import Play, coups
 from tests.support.subscribers.real import RealTable, spins
@@ -20,9 +26,12 @@ from tests.support.web.server import Teller, WebServer
 from tests.web.conftest import launch
 from tests.web.test_cards import OnBroker
 from tests.web.test_displays import say
+from tests.web.test_moving import motion
 from tests.web.test_pit import said, work
 
 SIZE: ViewportSize = {"width": 1200, "height": 675}
+SPIN = (800, 450)
+LAST_FRAME_MS = 2000
 
 
 def displays(page: Page, room: Path, folder: Path, ending: ExitStack) -> None:
@@ -64,12 +73,61 @@ def console(page: Page, room: Path, folder: Path, ending: ExitStack) -> None:
     page.screenshot(path=folder / "consola.png")
 
 
+def spin(page: Page, room: Path, folder: Path, ending: ExitStack) -> None:
+    """One spin of a roulette, from its announcement to the number among the latest, moving."""
+    broker = Mosquitto(room / "mosquitto")
+    ending.callback(broker.kill)
+    broker.start()
+    teller = Teller(broker)
+    ending.callback(teller.close)
+    server = WebServer(room / "web", broker.port, [("ruleta-1", False)], house="Gran Casino")
+    ending.callback(server.kill)
+    server.hears()
+    chance = random.Random(7)
+    wheel = RealTable("roulette-french", "ARA02", {"phases": "person"}, name="ruleta-1")
+    *before, opened, closed, fell = spins([chance.randrange(37) for _ in range(120)])
+    say(teller, wheel, before)
+    go(page, f"{server.address}/table/ruleta-1?lang=es&also=en&kiosk=1&metres=3")
+    expect(page.locator(".staff")).to_contain_text("jugada 119")
+    page.evaluate("document.body.style.background = 'var(--ground)'")
+    turns: list[tuple[int, list[Any], dict[str, Any] | None]] = [
+        (6, [opened], {"phase": "bets_open", "launched_at": None}),
+        (22, [], {"phase": "ball_in_rim"}),
+        (14, [closed], {"phase": "no_more_bets"}),
+        (46, [fell], None),
+    ]
+    frames = []
+    for count, inputs, moved in turns:
+        say(teller, wheel, inputs)
+        for _ in range(count):
+            if moved is not None:
+                teller.move("ruleta-1", motion("ruleta-1", **moved))
+            frames.append((clock.monotonic(), page.screenshot(type="png")))
+    moving_picture(frames, folder / "spin.webp")
+
+
+def moving_picture(frames: Sequence[tuple[float, bytes]], path: Path) -> None:
+    """Write screenshots, each with the second at which it was made, as an animated WebP."""
+    pictures = [Image.open(io.BytesIO(shot)).convert("RGB").resize(SPIN) for _, shot in frames]
+    times = [when for when, _ in frames]
+    lengths = [round((after - when) * 1000) for when, after in pairwise(times)]
+    pictures[0].save(
+        path,
+        save_all=True,
+        append_images=pictures[1:],
+        duration=[*lengths, LAST_FRAME_MS],
+        loop=0,
+        quality=60,
+        method=4,
+    )
+
+
 def main(folder: Path) -> None:
     """Make all of them in this folder."""
     with ExitStack() as ending:
         playwright = ending.enter_context(sync_playwright())
         browser = launch(playwright)
-        for name, make in (("displays", displays), ("console", console)):
+        for name, make in (("displays", displays), ("spin", spin), ("console", console)):
             room = Path(ending.enter_context(TemporaryDirectory())) / name
             room.mkdir()
             make(browser.new_page(viewport=SIZE), room, folder, ending)
