@@ -6,10 +6,11 @@ import argparse
 import os
 import socket
 import sys
+import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from common.contract.messages.messages import LANGUAGES
 from controller.cli import CommandLineError
@@ -17,6 +18,7 @@ from controller.cli.configured import DEFAULT_CONFIG
 
 if TYPE_CHECKING:
     from controller.configuration.settings import PeopleConfig
+    from controller.setup.browser import BrowserFront
     from controller.setup.facts import Facts, FoundDevice
     from controller.setup.model import WrongAnswerError
     from controller.setup.plan import SetupPlan
@@ -56,6 +58,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "--dry-run", action="store_true", help="print what would be written, and write nothing"
     )
     parser.add_argument(
+        "--web",
+        action="store_true",
+        help="ask in a browser on this machine, by the address that is printed",
+    )
+    parser.add_argument(
         "--language",
         choices=LANGUAGES,
         help="the language of the questions (default: that of the system)",
@@ -74,6 +81,8 @@ def run(arguments: argparse.Namespace) -> int:
     file = arguments.file or default_file()
     try:
         facts = facts_of(file)
+        if arguments.web:
+            return _in_browser(facts, language)
         if arguments.answers is not None:
             given = answer_all(arguments.answers, facts, language, _print_doubt)
         else:
@@ -96,19 +105,48 @@ def run(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _in_browser(facts: Facts, language: str) -> int:
+    """Ask in a browser, then carry out the plan. Raises ``SetupError``."""
+    from controller.setup.browser import BrowserFront
+    from controller.setup.change import SetupError
+    from controller.setup.words import say
+
+    front = BrowserFront(facts, found_devices)
+    front.start()
+    try:
+        print(say("say.look", language, address=front.address), flush=True)
+        plan = front.wait()
+        if plan is None:
+            print(say("say.nothing", language))
+            return 0
+        carry_out(plan, facts, language, front)
+    except SetupError as error:
+        front.finish([], str(error))
+        raise
+    finally:
+        front.close()
+    return 0
+
+
 def default_file() -> Path:
     """Return the configuration of the installed package for root, else one in this folder."""
     is_installed = SERVICE_FOLDER.is_dir() and os.geteuid() == 0
     return SERVICE_FOLDER / DEFAULT_CONFIG if is_installed else DEFAULT_CONFIG
 
 
-def carry_out(plan: SetupPlan, facts: Facts, language: str) -> None:
-    """Write the files, and start what is to be started. Raises ``SetupError``."""
+def carry_out(
+    plan: SetupPlan, facts: Facts, language: str, front: BrowserFront | None = None
+) -> None:
+    """Write the files, and start what is to be started; report it to the browser too, and leave it
+    with the addresses. Raises ``SetupError``.
+    """
     from controller.setup import perform
     from controller.setup.words import say
 
     def tell(key: str, **fields: object) -> None:
         print(say(f"say.{key}", language, **fields), flush=True)
+        if front is not None:
+            front.report(key, **fields)
 
     perform.write(plan.changes)
     if plan.changes:
@@ -118,6 +156,8 @@ def carry_out(plan: SetupPlan, facts: Facts, language: str) -> None:
     if not plan.starts:
         tell("commands")
         print("\n".join(f"  {command}" for command in start_commands(plan, facts)))
+        if front is not None:
+            front.finish([])
         return
     if facts.is_service and facts.has_systemd:
         import asyncio
@@ -128,22 +168,29 @@ def carry_out(plan: SetupPlan, facts: Facts, language: str) -> None:
             print(f"  {command}", flush=True)
         if plan.opens:
             asyncio.run(open_under_systemd(plan, tell))
-        _say_addresses(plan, tell)
+        for address in addresses(plan):
+            tell("look", address=address)
+        if front is not None:
+            front.finish(addresses(plan))
         return
     from controller.setup.running import run_all
 
     def ready() -> None:
-        _say_addresses(plan, tell)
+        for address in addresses(plan):
+            tell("look", address=address)
         tell("foreground", command="; ".join(start_commands(plan, facts)))
+        if front is not None:
+            threading.Thread(target=front.finish, args=(addresses(plan),), daemon=True).start()
 
     run_all(plan, facts, ready, tell)
 
 
-def _say_addresses(plan: SetupPlan, tell: Any) -> None:
-    if plan.has_web:
-        tell("look", address=f"{plan.address}/floor")
-        if plan.configuration.web.pin_keys is not None:
-            tell("look", address=f"{plan.address}/pit")
+def addresses(plan: SetupPlan) -> list[str]:
+    """Return the addresses to open in a browser."""
+    if not plan.has_web:
+        return []
+    console = plan.configuration.web.pin_keys is not None
+    return [f"{plan.address}/floor", *([f"{plan.address}/pit"] if console else [])]
 
 
 def start_commands(plan: SetupPlan, facts: Facts) -> list[str]:

@@ -49,7 +49,7 @@ def confirm(plan: SetupPlan, language: str) -> bool:
     """Show the plan, and ask whether to carry it out."""
     show(plan, language)
     while True:
-        text = _line(f"{say('ask.confirm', language)} [{YES_NO[0].text(language)}] ")
+        text = _line(f"{say('ask.confirm', language)} [{YES_NO[0].text(language)}] > ")
         try:
             return not text or chosen(text, YES_NO) == "yes"
         except WrongAnswerError as error:

@@ -11,6 +11,7 @@ import msgspec
 from common import clock, randomness
 from common.contract.topics import Topics
 from common.people.signed_command import Claims, sign
+from controller.configuration.file import load
 from controller.configuration.settings import BrokerConfig, Configuration, TableConfig
 from controller.mqtt.command_client import NoReplyError, read_retained, send_command
 from controller.setup.change import CREDENTIALS, SetupError
@@ -60,15 +61,14 @@ async def open_tables(
 
 async def open_under_systemd(plan: SetupPlan, say: Callable[..., None]) -> None:
     """Open the tables of a daemon that systemd runs."""
-    password = plan.console_password
-    if password is None and plan.configuration.broker.password_credential is not None:
-        password = CREDENTIALS / f"novamas.{plan.configuration.broker.password_credential}"
+    configuration = load(plan.file)
+    broker = login(configuration, plan.console_password)
+    if broker.password_credential is not None:  # which systemd passes to the service alone
+        password = CREDENTIALS / f"novamas.{broker.password_credential}"
         broker = msgspec.structs.replace(
-            plan.configuration.broker, password_file=str(password), password_credential=None
+            broker, password_file=str(password), password_credential=None
         )
-    else:
-        broker = login(plan.configuration, password)
-    await open_tables(plan.configuration, broker, plan.enrolment, say)
+    await open_tables(configuration, broker, plan.enrolment, say)
 
 
 async def _open(

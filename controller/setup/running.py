@@ -42,7 +42,8 @@ def run_all(
     """Run until a signal. ``say_ready`` is called once everything runs; ``say`` with each message's
     key and fields. Raises :class:`SetupError`.
     """
-    state = SERVICE_STATE if facts.is_service else plan.file.parent
+    given = os.environ.get("STATE_DIRECTORY")
+    state = SERVICE_STATE if facts.is_service else Path(given) if given else plan.file.parent
     options: dict[str, Any] = {}
     if facts.is_service:  # as systemd would, but for a user of each program
         options = {"user": SERVICE_GROUP, "group": SERVICE_GROUP, "extra_groups": ["dialout"]}

@@ -180,3 +180,37 @@ def test_every_text_is_in_five_languages() -> None:
             frozenset(part.split("}")[0] for part in text.split("{")[1:]) for text in texts.values()
         }
         assert len(fields) == 1, key
+
+
+def test_under_systemd_secrets_are_credentials(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("controller.setup.change.CREDENTIALS", tmp_path / "credstore")
+    monkeypatch.setattr("controller.setup.mosquitto.CONF_FOLDER", tmp_path / "mosquitto")
+    file = tmp_path / "etc" / "novamas.toml"
+    file.parent.mkdir()
+    asked = facts(file, is_service=True, has_systemd=True)
+    answers = {"broker": "mosquitto", "inspector": "yes", "surveillance": "yes"}
+    plan = make_plan(answered(asked, **answers), asked)
+    by_folder: dict[str, set[str]] = {}
+    for change in plan.changes:
+        by_folder.setdefault(change.path.parent.name, set()).add(change.path.name)
+    assert by_folder["etc"] == {
+        "site.key", "people.jsonl", "surveillance-recall.key", "novamas.toml",
+    }  # fmt: skip
+    assert {"novamas.mqtt.password", "novamas.web.pepper"} < by_folder["credstore"]
+    assert by_folder["conf.d"] == {"novamas.conf"}
+    rights = {change.path.name: (oct(change.mode), change.group) for change in plan.changes}
+    assert rights["novamas.toml"] == ("0o640", "novamas")
+    assert rights["site.key"] == ("0o600", None)
+    assert rights["a-riera.pin-key"] == ("0o640", "novamas")
+    assert rights["novamas.web.pepper"] == ("0o600", None)
+    assert plan.configuration.broker.password_credential == "mqtt.password"
+    assert plan.configuration.web.pepper_credential == "web.pepper"
+    assert [step.words[:2] for step in plan.steps] == [
+        ("systemctl", "restart"),
+        ("systemctl", "daemon-reload"),
+        ("systemd-run", "--collect"),
+        ("systemctl", "enable"),
+        ("systemctl", "restart"),
+    ]
