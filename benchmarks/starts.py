@@ -48,6 +48,7 @@ id = "wheel"
 driver = "cammegh-ss2"
 link = "{link}"
 stale_after = 600.0
+[archive]
 [[jackpot]]
 id = "gran"
 title = {{ es = "Gran carrusel" }}

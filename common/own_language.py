@@ -4,25 +4,26 @@ from __future__ import annotations
 
 import argparse
 import os
-
-from common.contract.messages.messages import ENGLISH, LANGUAGES
+from collections.abc import Sequence
 
 LOCALE_VARIABLES = ("LC_ALL", "LC_MESSAGES", "LANG")
-"""Variables of the environment with the locale, the first that is set decides."""
+"""Variables of the environment with the locale; the first that is set decides."""
 
 
-def own_language() -> str:
-    """Return the language of this machine's locale if there are messages in it, else English."""
+def own_language(languages: Sequence[str]) -> str:
+    """Return the language of this machine's locale if it is one of these, else the first of
+    them.
+    """
     locale = next(filter(None, map(os.environ.get, LOCALE_VARIABLES)), "")
     own = locale.partition("_")[0].partition(".")[0]
-    return own if own in LANGUAGES else ENGLISH
+    return own if own in languages else languages[0]
 
 
-def add_language(parser: argparse.ArgumentParser) -> None:
-    """Add the option ``--language``."""
+def add_language(parser: argparse.ArgumentParser, languages: Sequence[str]) -> None:
+    """Add the option ``--language``; by default it is :func:`own_language`."""
     parser.add_argument(
         "--language",
-        choices=LANGUAGES,
-        default=own_language(),
-        help="es, ca, eu, gl or en (default: that of this machine, LC_ALL, LC_MESSAGES or LANG)",
+        choices=languages,
+        default=own_language(languages),
+        help=f"{', '.join(languages)} (default: that of this machine, LC_ALL, LC_MESSAGES or LANG)",
     )

@@ -7,7 +7,7 @@ import sys
 
 import msgspec
 
-from common.contract.messages.messages import ENGLISH, catalogue, text
+from common.contract.messages.messages import ENGLISH, LANGUAGES, catalogue, text
 from common.contract.remedies import message_in
 from common.own_language import add_language
 from controller.cli.configured import config_argument, configuration_at
@@ -28,7 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--json", action="store_true", help="print one JSON object per line, for machines"
     )
-    add_language(parser)
+    add_language(parser, LANGUAGES)
     parser.epilog = "exit status: 0 no fault was found, 1 there is a fault"
 
 

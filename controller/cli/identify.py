@@ -16,7 +16,7 @@ import msgspec
 
 from common import clock
 from common.command_line import stop_signals
-from common.contract.messages.messages import ENGLISH, text
+from common.contract.messages.messages import ENGLISH, LANGUAGES, text
 from common.own_language import add_language
 from controller.cli import CommandLineError
 from controller.cli.decode import driver_named
@@ -66,7 +66,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help=f"listen at most this long (default: {LISTEN_SECONDS:.0f}); Ctrl-C ends it",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object, for machines")
-    add_language(parser)
+    add_language(parser, LANGUAGES)
 
 
 def run(arguments: argparse.Namespace) -> int:

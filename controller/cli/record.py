@@ -14,7 +14,7 @@ from rich.console import Console
 
 from common import clock
 from common.command_line import has_terminal
-from common.contract.messages.messages import ENGLISH, text
+from common.contract.messages.messages import ENGLISH, LANGUAGES, text
 from common.contract.version import SOFTWARE
 from common.own_language import add_language
 from controller.cli import CommandLineError
@@ -82,7 +82,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="address of the device: serial:///dev/serial/by-id/...?baud=9600, tcp://host:port ...",
     )
     parser.add_argument("file", type=Path, metavar="FILE", help="the recording; must not exist yet")
-    add_language(parser)
+    add_language(parser, LANGUAGES)
     parser.add_argument(
         "--driver",
         help=(

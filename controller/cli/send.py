@@ -11,6 +11,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from common.contract.messages.messages import LANGUAGES
 from common.own_language import add_language
 from controller.cli import CommandLineError
 from controller.cli.configured import DEFAULT_CONFIG, configuration_at
@@ -72,7 +73,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help="how long to wait for the reply (default: 10)",
     )
-    add_language(parser)
+    add_language(parser, LANGUAGES)
 
 
 def run(arguments: argparse.Namespace) -> int:

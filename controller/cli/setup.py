@@ -71,13 +71,15 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Ask, write and start. Returns 0 also if the person declines."""
+    from common.contract.messages.messages import LANGUAGES
+    from common.own_language import own_language
     from controller.cli import setup_terminal
     from controller.setup.answer_file import answer_all
     from controller.setup.change import SetupError
     from controller.setup.plan import make_plan
-    from controller.setup.words import own_language, say
+    from controller.setup.words import say
 
-    language = arguments.language or own_language()
+    language = arguments.language or own_language(LANGUAGES)
     file = arguments.file or default_file()
     try:
         facts = facts_of(file)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from common.contract.messages.messages import ENGLISH, text
+from common.contract.messages.messages import ENGLISH, LANGUAGES, text
 from common.own_language import add_language
 from controller.cli.progress import Percent
 from controller.cli.verdicts import (
@@ -40,7 +40,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="JOURNAL",
         help="the journal of the other daemon of a pair: check that it has what was handed over",
     )
-    add_language(parser)
+    add_language(parser, LANGUAGES)
 
 
 def run(arguments: argparse.Namespace) -> int:

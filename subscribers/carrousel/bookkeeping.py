@@ -17,6 +17,7 @@ import msgspec
 from common import clock
 from common.chain.checkpoint import read_checkpoint
 from common.command_line import CommandLine, end_process
+from common.contract.messages.messages import LANGUAGES
 from common.contract.node import Checkpoint
 from common.new_file import replace_file
 from common.own_language import add_language
@@ -141,7 +142,7 @@ def _add_days(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_paper(parser: argparse.ArgumentParser) -> None:
-    add_language(parser)
+    add_language(parser, LANGUAGES)
     parser.add_argument(
         "--house",
         action="append",

@@ -51,9 +51,9 @@ def test_the_locale_names_the_language(
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    assert own_language() == language
+    assert own_language(LANGUAGES) == language
     parser = argparse.ArgumentParser()
-    add_language(parser)
+    add_language(parser, LANGUAGES)
     assert parser.parse_args([]).language == language
     assert parser.parse_args(["--language", "gl"]).language == "gl"
 

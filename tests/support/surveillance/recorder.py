@@ -19,10 +19,13 @@ from tests.support.daemon.process import Daemon
 
 
 class Recorder(Daemon):
-    """``novamas surveillance`` with the configuration of a folder. ``where``: its archive."""
+    """``novamas surveillance`` with the configuration of a folder, to which it adds `[archive]` if
+    it has none. ``where``: its archive.
+    """
 
     def __init__(self, file: Path, where: str | None = None) -> None:
-        super().__init__(file.parent, file.read_text())
+        text = file.read_text()
+        super().__init__(file.parent, text if "[archive]" in text else f"{text}\n[archive]\n")
         self.where = where or str(file.parent / "archive.sqlite3")
 
     def start(self, **environment: str) -> None:
