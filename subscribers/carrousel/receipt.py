@@ -105,12 +105,12 @@ def labelled_values(receipt: Receipt, language: str) -> Iterator[tuple[str, str]
         ("round", str(award.round)),
         ("box", award.box.removeprefix("box:")),
         ("hand", word("hand", award.hand, language)),
-        ("time", local_time(award.time)),
+        ("time", local_time(award.time, language)),
         ("value", _format(receipt, receipt.value, language)),
         ("paid_until", _format(receipt, receipt.before, language)),
         ("paid_now", _format(receipt, payment.amount, language)),
         ("left", _format(receipt, receipt.left, language)),
-        ("paid", local_time(payment.time)),
+        ("paid", local_time(payment.time, language)),
         ("persons", format_signers(payment.signed, language)),
     ):
         yield text(f"book.{name}", language), value

@@ -14,6 +14,7 @@ from common.contract.messages.messages import text, word
 from subscribers.cards import short
 from subscribers.carrousel.amounts import format_amount
 from subscribers.carrousel.statement import AwardTotals, JackpotStatement
+from subscribers.money import day
 
 
 class StatementSection(msgspec.Struct, frozen=True):
@@ -139,7 +140,7 @@ def _payments_section(statement: JackpotStatement, language: str) -> StatementSe
             (
                 str(payment.receipt),
                 str(payment.award),
-                local_time(payment.time),
+                local_time(payment.time, language),
                 str(payment.position),
                 format_signers(payment.signed, language),
                 format_amount(payment.amount, statement.currency, language),
@@ -154,7 +155,7 @@ def _award_cells(award: AwardTotals, language: str) -> tuple[str, ...]:
     details = award.of
     return (
         str(details.award),
-        local_time(details.time),
+        local_time(details.time, language),
         details.table,
         str(details.session),
         str(details.round),
@@ -164,9 +165,10 @@ def _award_cells(award: AwardTotals, language: str) -> tuple[str, ...]:
     )
 
 
-def local_time(time: str) -> str:
-    """Format a time of the ledger as local time, to the second."""
-    return datetime.fromisoformat(time).astimezone().isoformat(sep=" ", timespec="seconds")
+def local_time(time: str, language: str) -> str:
+    """Format a time of the ledger as local time, to the second, with its offset from UTC."""
+    date, clock = datetime.fromisoformat(time).astimezone().isoformat(timespec="seconds").split("T")
+    return f"{day(date, language)} {clock[:8]} {clock[8:]}"
 
 
 def format_signers(signed: Sequence[Signature], language: str) -> str:

@@ -17,6 +17,8 @@ FIELD_PATTERNS: Mapping[str, str] = {
     "who": r"[a-z_]+(?::\d+)?",
     "decision": r"[a-z_]+",
     "rank": r"[2-9TJQKA]",
+    "path": r"\S+",
+    "error": r"[^()]+",
 }
 """The form of a field by its name; any other field is a number."""
 NUMBER_PATTERN = r"[\d.]+"
@@ -38,6 +40,12 @@ def detail_text(detail: str, language: str) -> str | None:
     return None
 
 
+def device_name(device: str, language: str) -> str:
+    """Return the name of a device with one of the usual ids; another id as it is."""
+    key = f"device.{device}"
+    return console_text(key, language) if key in words() else device
+
+
 @cache
 def _forms() -> Mapping[str, re.Pattern[str]]:
     return {
@@ -49,7 +57,7 @@ def _forms() -> Mapping[str, re.Pattern[str]]:
             )
         )
         for key, texts in words().items()
-        if key.startswith(GROUP) and key != f"{GROUP}device"
+        if key.startswith(GROUP)
     }
 
 
@@ -75,4 +83,6 @@ def _value(name: str, text: str, language: str) -> str:
         return catalogue(language)[f"decision.{text}"]
     if name == "rank":
         return "10" if text == "T" else text
-    return text if language == ENGLISH else text.replace(".", ",")
+    if name in FIELD_PATTERNS or language == ENGLISH:
+        return text
+    return text.replace(".", ",")

@@ -16,7 +16,7 @@ from common.contract.retained import Alert, State
 from common.contract.shown import WheelShown
 from common.contract.times import format_utc
 from common.people.register import Person
-from subscribers.console.details import detail_text
+from subscribers.console.details import detail_text, device_name
 from subscribers.console.field_texts import fields_as_text
 from subscribers.console.forms import COMMAND_TYPES, PIN_COMMANDS, FormChoice, forms
 from subscribers.console.hands import correctable_hands, hand_text, hands_of, view_of
@@ -149,6 +149,8 @@ def _choice(context: TableContext, command: str, field: str, value: str) -> Form
     """
     if field == "bet":
         return FormChoice(value, bet_name(value, context.language))
+    if field == "device":
+        return FormChoice(value, device_name(value, context.language))
     form = forms(context.language)[command]
     texts = {
         choice.value: choice.text
@@ -401,7 +403,7 @@ def _detail(
 ) -> tuple[str | None, str | None]:
     """Return the detail of an item, with its device, and the language if it is another one."""
     text = None if detail is None else detail_text(detail, language)
-    named = None if device is None else console_text("detail.device", language, device=device)
+    named = None if device is None else device_name(device, language)
     parts = [part for part in (named, text or detail) if part]
     is_foreign = detail is not None and text is None and language != ENGLISH
     return " · ".join(parts) or None, ENGLISH if is_foreign else None

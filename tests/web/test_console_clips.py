@@ -14,6 +14,7 @@ from tests.support.daemon.play import until_said
 from tests.support.web.floor import Floor
 from tests.support.web.pit import PINS, Client, sign_in
 from tests.web.archived import archive_records
+from tests.web.test_accessible import faults
 
 PLAYING = "(video) => video.readyState >= 2 && video.loop && video.currentTime > 0"
 
@@ -54,6 +55,7 @@ def test_the_clip_plays_beside_the_question_and_nowhere_else(
     video = page.locator(".item .clip video")
     expect(video).to_have_attribute("aria-label", "Video of round 1")
     page.wait_for_function(f"() => ({PLAYING})(document.querySelector('video'))")
+    assert faults(page, (390, 844), (1280, 800)) == []
 
     address = "/pit/clip?table=r1&session={}&round={}"
     stranger, head = Client(floor.web.address), Client(floor.web.address)

@@ -17,6 +17,7 @@ from tests.support.waiting import until
 from tests.support.web.floor import Floor
 from tests.support.web.pit import PINS, Client, read_badge, sign_in
 from tests.web.carrousel import PayingFloor
+from tests.web.test_accessible import faults
 from tests.web.test_pit import BURN, COUP
 
 COUNT_TOUCHES = """
@@ -262,6 +263,7 @@ def test_the_common_tasks_at_a_roulette_take_few_touches(
     closed = until_said(floor.subscriber, "session.closed", 1)[-1]
     assert closed["locked"] is True
     expect(page.locator(".notice.paid")).to_contain_text("Session 1 · rounds: 0")
+    assert faults(page, (390, 844), (1280, 800)) == []
     taken = touches(page) - 1  # one confirmation was in vain
     tell(f"closing the session: {taken} touches, one of them for the lid")
     assert taken <= 9

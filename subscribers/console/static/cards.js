@@ -83,7 +83,12 @@ function frames({ frames: sent }) {
         "ol",
         { class: "frames" },
         sent.map((frame) =>
-          h("li", {}, h("code", {}, frame.frame), frame.device && ` · ${frame.device}`),
+          h(
+            "li",
+            {},
+            h("code", {}, frame.frame),
+            frame.device && ` · ${words(`device.${frame.device}`)}`,
+          ),
         ),
       ),
     )

@@ -36,6 +36,11 @@ from tests.support.subscribers.real import RealTable
         ("seat:2, a pair of T or more", "plaza 2: pareja de 10 o más", None),
         ("25, then number 17", "25; después, número 17", "25; gero, 17 zenbakia"),
         ("unplugged", "desconectado", "deskonektatuta"),
+        (
+            "/dev/tty0: the port is gone: it was unplugged, or its adapter was reset (gone)",
+            "el puerto ha desaparecido: se desenchufó o su adaptador se reinició (/dev/tty0, gone)",
+            None,
+        ),
     ],
 )
 def test_a_detail_is_read_in_the_language_of_the_person(
@@ -84,8 +89,9 @@ def details(body: Any) -> Iterator[str]:
 
 def test_each_form_is_recognised_by_its_own_english_text() -> None:
     for key, texts in words().items():
-        if key.startswith("detail.") and key != "detail.device":
+        if key.startswith("detail."):
             fields = {"who": "banker", "decision": "stand", "rank": "K"}
+            fields |= {"path": "/dev/ttyUSB0", "error": "Input/output error"}
             numbers = dict.fromkeys(("index", "seconds", "number", "other", "count"), 7)
             assert detail_text(texts["en"].format(**fields, **numbers), "es") is not None, key
 

@@ -77,7 +77,7 @@ def test_a_gap_between_two_rounds_is_shown_with_its_length() -> None:
         ("result", 6, 6),
     ]
     assert made.missing == 3
-    assert "3 jugadas no oídas" in as_csv(made)
+    assert "3 jugadas no recibidas" in as_csv(made)
 
 
 def test_two_sessions_have_no_gap_between_them() -> None:
