@@ -11,6 +11,8 @@ import zipfile
 from collections.abc import Sequence
 from datetime import datetime
 from hashlib import sha256
+from textwrap import wrap
+from typing import Literal
 
 import msgspec
 
@@ -31,6 +33,8 @@ CSV_NAME, PDF_NAME = "records.csv", "records.pdf"
 STATEMENT_NAME, SIGNED_NAME = "statement.json", "statement.jws"
 _COLUMNS = (38.0, 30.0, 72.0, 88.0, 0.0)
 """Widths of the columns of the PDF in millimetres; 0: the rest."""
+_LINE_MM, _CHARACTER_MM = 3.2, 1.4
+"""Height of a line, and the width of a character, somewhat more than the mean."""
 
 
 class SignedHead(msgspec.Struct, frozen=True):
@@ -129,28 +133,47 @@ def as_pdf(rows: Sequence[ArchiveRow], statement: Statement, language: str) -> b
         words("export_by", name=statement.name, id=statement.person, time=statement.time),
     ]
     page = Paper(head, language, datetime.fromisoformat(statement.time), landscape=True)
-    page.set_font("Helvetica", "", 7)
-    columns = ("time", "table", "what", "article", "said_by")
-    with page.table(
-        col_widths=[width or page.epw - sum(_COLUMNS) for width in _COLUMNS],
-        line_height=3.4,
-        borders_layout="HORIZONTAL_LINES",
-        text_align="LEFT",
-    ) as table:
-        heading = table.row()
-        for name in columns:
-            heading.cell(printable(words(name)))
-        for row in rows:
-            shown = item(row, language)
-            place = f" {shown.session}/{shown.round}" if shown.round else ""
-            cells = (
-                shown.time,
-                f"{shown.table or shown.node}{place}",
-                shown.title,
-                f"{shown.article} {shown.law}".strip(),
-                shown.by,
-            )
-            line = table.row()
-            for text in cells:
-                line.cell(printable(text))
+    heading = [words(name) for name in ("time", "table", "what", "article", "said_by")]
+    _add_row(page, heading, "B")
+    for row in rows:
+        shown = item(row, language)
+        place = f" {shown.session}/{shown.round}" if shown.round else ""
+        cells = [
+            shown.time,
+            f"{shown.table or shown.node}{place}",
+            shown.title,
+            f"{shown.article} {shown.law}".strip(),
+            shown.by,
+        ]
+        if page.will_page_break(_LINE_MM * max(map(len, _wrapped(page, cells)))):
+            page.add_page()
+            _add_row(page, heading, "B")
+        _add_row(page, cells)
     return bytes(page.output())
+
+
+def _add_row(page: Paper, cells: Sequence[str], style: Literal["", "B"] = "") -> None:
+    """Print one row. A table of the library takes a hundred times as long."""
+    page.set_font("Helvetica", style, 7)
+    wrapped = _wrapped(page, cells)
+    top, left = page.get_y(), page.l_margin
+    for lines, width in zip(wrapped, _widths(page), strict=True):
+        for number, line in enumerate(lines):
+            page.set_xy(left, top + number * _LINE_MM)
+            page.cell(width, _LINE_MM, line)
+        left += width
+    bottom = top + _LINE_MM * max(map(len, wrapped)) + 0.4
+    page.line(page.l_margin, bottom, page.w - page.r_margin, bottom)
+    page.set_xy(page.l_margin, bottom + 0.4)
+
+
+def _wrapped(page: Paper, cells: Sequence[str]) -> list[list[str]]:
+    """Return the lines of each cell."""
+    return [
+        wrap(printable(text), int(width / _CHARACTER_MM)) or [""]
+        for text, width in zip(cells, _widths(page), strict=True)
+    ]
+
+
+def _widths(page: Paper) -> list[float]:
+    return [width or page.epw - sum(_COLUMNS) for width in _COLUMNS]

@@ -254,12 +254,13 @@ def test_the_page_shows_a_void_spin_with_its_evidence_and_the_cards(
     expect(page.locator(".hole")).to_have_count(0)
 
 
-def test_a_round_has_its_clip_as_a_link(room: Room, tmp_path: Path, page: Page) -> None:
+def test_a_round_has_its_clip_to_play_and_as_a_link(room: Room, tmp_path: Path, page: Page) -> None:
     with closing(open_archive(str(room.archive), read_only=True)) as archive:
         [opened] = archive.find(Query(tables=("r1",), types=("round.opened",), session=1, round=2))
     film = tmp_path / "r1" / f"{int(parse_utc(opened.record.time)) - 10}.mkv"
     film.parent.mkdir()
-    drawn = ("-f", "lavfi", "-i", "testsrc=size=64x48:rate=2:duration=300", "-c:v", "mpeg4")
+    film_of = "testsrc=size=64x48:rate=2:duration=300"
+    drawn = ("-f", "lavfi", "-i", film_of, "-c:v", "libx264", "-pix_fmt", "yuv420p", "-g", "2")
     subprocess.run(["ffmpeg", "-v", "error", *drawn, str(film)], check=True)
     web = room.serve(video={"folder": str(tmp_path), "pattern": "{camera}/%s.mkv"})
     enter(page, web.address, "s-mora")
@@ -276,6 +277,15 @@ def test_a_round_has_its_clip_as_a_link(room: Room, tmp_path: Path, page: Page) 
         answer = page.request.get(f"{web.address}/surveillance/clip?{asked}")
         assert (answer.status, said in answer.text()) == (status, True)
     assert Client(web.address).ask("GET", "/surveillance/clip?table=r1&session=1&round=2")[0] == 401
+    cut: list[str] = []
+    page.on("request", lambda asked: cut.append(asked.url) if "/clip?" in asked.url else None)
+    page.locator(".detail .part button", has_text="Play the clip").click()
+    video = page.locator(".detail video")
+    expect(video).to_be_visible()
+    page.wait_for_function("document.querySelector('.detail video').videoWidth === 64")
+    page.wait_for_function("document.querySelector('.detail video').currentTime > 0")
+    assert len(cut) == 1
+    expect(page.locator(".detail .frames").first).to_be_visible()  # the evidence, beside it
 
 
 def listed(page: Page) -> int:
@@ -524,7 +534,8 @@ def test_axe_finds_nothing(room: Room, web: WebServer, browser: Browser, long: b
         page = context.new_page()
         enter(page, web.address, "s-mora", language)
         expect(page.locator("tbody tr").first).to_be_visible()
-        page.locator(".line .void").first.click(force=True)
+        page.locator(".line .void").first.click()  # a block of several rounds
+        page.locator(".within button.void").click()
         expect(page.locator(".detail h2")).to_be_visible()
         found += faults(page, (1280, 800), (820, 1180))
         for width in (820, 1024, 1280, 1920, 2560):

@@ -9,6 +9,7 @@ import zipfile
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
 from hashlib import sha256
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from common.people.register import from_base64url, to_base64url
 from subscribers.surveillance.archive import Query
 from subscribers.surveillance.open_archive import open_archive
 from tests.support.people.staff import KEY_OF, secret
+from tests.support.web.going import go
 from tests.support.web.pit import PINS, Client
 from tests.support.web.server import WebServer
 from tests.web.surveillance import SITE, Room
@@ -259,3 +261,38 @@ def test_an_export_is_refused_to_who_may_not_see_or_sends_what_it_likes(
     for listed in ("through=x", "through=-1"):
         assert watcher.ask("GET", f"/surveillance/records?{listed}")[0] == 400
     assert PINS["s-mora"] not in web.log()
+
+
+@pytest.mark.parametrize("size", [(390, 844), (1024, 768), (1920, 1080)])
+def test_every_block_can_be_hit_and_crowded_rounds_are_one(
+    web: WebServer, browser: Browser, size: tuple[int, int]
+) -> None:
+    """WCAG 2.5.8: 24 pixels, none on another. What is drawn as one shows its rounds."""
+    width, height = size
+    context = browser.new_context(viewport={"width": width, "height": height}, has_touch=True)
+    page = context.new_page()
+    enter(page, web.address, "s-mora", "es")
+    blocks = page.locator(".line[aria-label$=r1] [role=option]")
+    expect(blocks).to_have_count(1)
+    expect(blocks.locator(".number")).to_contain_text("×")
+    blocks.tap()
+    rounds = page.locator(".within:not([hidden]) button")
+    expect(rounds.nth(1)).to_contain_text("Jugada 2")
+    boxes = [each.bounding_box() for each in (*blocks.all(), *rounds.all())]
+    assert all(box and min(box["width"], box["height"]) >= 24 for box in boxes)
+    rounds.nth(1).tap()
+    expect(page.locator(".detail h2")).to_have_text("Jugada 2 · r1 · sesión 1")
+    begin, end = page.evaluate(
+        """() => {
+          const times = [...document.querySelectorAll(".detail .events time")];
+          const first = Date.parse(times[0].dateTime);
+          return [first - 15000, first + 15000].map((at) => new Date(at).toISOString());
+        }"""
+    )
+    go(page, f"{web.address}/surveillance?lang=es&table=r1&from={begin}&to={end}")
+    expect(blocks.first).to_be_visible()
+    boxes = [each.bounding_box() for each in blocks.all()]
+    assert all(box and min(box["width"], box["height"]) >= 24 for box in boxes)
+    edges = [(box["x"], box["x"] + box["width"]) for box in boxes if box]
+    assert all(one[1] <= other[0] for one, other in pairwise(sorted(edges)))
+    context.close()

@@ -3,6 +3,8 @@
 import { h } from "../../static/drawing.js";
 import { post, words } from "./asking.js";
 
+const DEADLINE_MS = 120_000; // thousands of records are set as paper
+
 /** The control. `shown()`: the search that the list shows, and its newest record. */
 export function exporting(shown) {
   const message = h("p", { class: "exported", role: "status" });
@@ -29,10 +31,11 @@ export function exporting(shown) {
     go.disabled = true;
     message.textContent = "";
     const { query, through } = shown();
-    const { body, text, status } = await post(`/surveillance/export?${query}`, {
-      through,
-      pin: pin.value,
-    });
+    const { body, text, status } = await post(
+      `/surveillance/export?${query}`,
+      { through, pin: pin.value },
+      { deadline: DEADLINE_MS },
+    );
     pin.value = "";
     go.disabled = false;
     if (body?.ok) {

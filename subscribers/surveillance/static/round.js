@@ -1,14 +1,13 @@
 // A round in detail: its events in order, with article and evidence.
 
-import { at } from "../../static/base.js";
 import { h } from "../../static/drawing.js";
-import { page, SIGNS, words } from "./asking.js";
+import { SIGNS, words } from "./asking.js";
 import { cards } from "./cards.js";
+import { clip } from "./clip.js";
 import { moment } from "./times.js";
 
 /** The elements of a round's detail. `answer`: the server's response. */
 export function round(place, answer) {
-  const command = `novamas surveillance clip --table ${place.table} --session ${place.session} --round ${place.round} ${place.table}-${place.session}-${place.round}.mp4`;
   const [first] = answer.items;
   return [
     h(
@@ -23,32 +22,11 @@ export function round(place, answer) {
     answer.on_duty.length > 0 &&
       h("p", { class: "at-table" }, `${words("page.at_table")}: ${answer.on_duty.join(", ")}`),
     ...answer.missing.map((each) => h("p", { class: "told" }, each)),
+    clip(place, Boolean(first)),
     h(
       "ol",
       { class: "events" },
       answer.items.map((item) => event(item, answer.laws)),
-    ),
-    h(
-      "section",
-      { class: "part", "aria-label": words("page.clip") },
-      h("h3", {}, words("page.clip")),
-      page.clips &&
-        first &&
-        h(
-          "p",
-          {},
-          h(
-            "a",
-            {
-              class: "clip",
-              href: at(`/surveillance/clip?${new URLSearchParams(place)}`),
-              target: "_blank",
-            },
-            words("page.clip_get"),
-          ),
-        ),
-      h("p", { class: "soft" }, words("page.clip_how")),
-      h("code", {}, command),
     ),
     cards(place),
   ].filter(Boolean);

@@ -24,6 +24,7 @@ let searchNumber = 0;
 /** @type {{table: string, session: string, round: string} | null} */
 let chosen = null;
 let items = [];
+let timeline = () => {}; // draws what was found last
 let listed = { query: new URLSearchParams(), through: 0 }; // the search that the list shows
 let news = 0;
 /** @type {number | null} */
@@ -154,9 +155,19 @@ async function search() {
   }
   if (known.body) people.fill(known.body);
   if (!drawn.body) return trouble(drawn);
-  line.replaceChildren(
-    ...draw(drawn.body, table.value ? [table.value] : page.tables, begin, end, chosen, open),
-  );
+  timeline = () => {
+    const lanes = table.value ? [table.value] : page.tables;
+    const size = { begin, end, width: lineWidth() };
+    line.replaceChildren(...draw(drawn.body, lanes, size, chosen, open));
+  };
+  timeline();
+}
+
+/** The width of a table's line in the timeline: what its name leaves. */
+function lineWidth() {
+  const rem = parseFloat(getComputedStyle(document.documentElement).fontSize);
+  const names = matchMedia("(max-width: 62rem)").matches ? 5.5 : 8.5;
+  return Math.max(120, line.clientWidth - 2 * rem - names * rem - 2);
 }
 
 async function list(further_) {
@@ -473,6 +484,7 @@ for (const name of ["on_duty", "person"]) {
   if (parameters.get(name)) people.choose(`${name}:${parameters.get(name)}`);
 }
 for (const input of [table, what, people.select]) input.addEventListener("change", search);
+addEventListener("resize", () => timeline());
 for (const kind of ["pointerdown", "keydown"]) document.addEventListener(kind, here);
 if (parameters.has("of_round")) {
   open({
