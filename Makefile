@@ -10,10 +10,11 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo check test test-all test-rest steady world counts test-seconds types contracts scripts pure rules-proof chaos brokers integrations bench steps ledgers pictures docs deb repository wheel packages image image-test deb-test vm format pins clean
+.PHONY: help demo setup check test test-all test-rest steady world counts test-seconds types contracts scripts pure rules-proof chaos brokers integrations bench steps ledgers pictures docs deb repository wheel packages image image-test stranger deb-test vm format pins clean
 
 help:
 	@echo "make demo     a roulette and a card table on this machine: devices, daemon, broker and display (ARGS=... for novamas demo)"
+	@echo "make setup    asks for your site and its wheels, writes novamas.toml, and runs it: docs/technician/setup.md (ARGS=... for novamas setup)"
 	@echo "make check    format, lint, types, import contracts, and every test that needs no other program: two minutes (ARGS=... for pytest)"
 	@echo "make test     make check, then the chosen tests with real parts: broker, lines, browser, databases (ARGS=... for pytest)"
 	@echo "make test-all every test (make test-rest: what make test leaves out)"
@@ -35,6 +36,7 @@ help:
 	@echo "make image    the image for containers, in build/: the package in the smallest root of Debian (docs/technician/container.md)"
 	@echo "make image-test runs the image that was built, and the services of the compose file, in containers, as root"
 	@echo "make packages what integrators install, in build/: novamas-client for Python, @novamas/types for TypeScript (docs/integrator/clients.md)"
+	@echo "make stranger types the commands of docs/technician/first-number.md into a clean Debian until a wheel's number is in a browser, and measures it, as root"
 	@echo "make deb-test installs, upgrades from the commit BASE=... (default: the last tag, else the parent), removes and purges it in a clean Debian root (RELEASE=12 or 13), and upgrades Debian below it"
 	@echo "make vm       installs the package in a Debian guest of QEMU: systemd, USB, a full disk, power cuts; an hour of it (ARGS=... for pytest; docs/engineer/vm.md)"
 	@echo "make format   put the source in form"
@@ -43,6 +45,9 @@ help:
 
 demo: .venv/installed
 	@$(BIN)/novamas demo $(ARGS)
+
+setup: .venv/installed
+	@$(BIN)/novamas setup $(ARGS)
 
 # Three rings: tests/rings says which test belongs to which. `check` starts no program; `test` adds the chosen tests with real parts, `test-all` every other.
 check: .venv/installed-dev
@@ -163,9 +168,16 @@ image: deb
 image-test: .venv/installed-dev
 	@packaging/debian/image-packages test
 	@$(BIN)/pytest -x -p no:cacheprovider packaging/debian/test_image.py packaging/debian/test_compose.py $(ARGS)
+
 packages: .venv/installed-dev
 	@tests/npm-packages
 	@BIN=$(abspath $(BIN)) packaging/clients/build build
+
+stranger: .venv/installed-dev
+	@packaging/debian/image-packages test
+	@packaging/debian/test-packages
+	@tests/debian-packages chosen
+	@$(BIN)/pytest -x -rP -p no:cacheprovider packaging/debian/test_stranger.py $(ARGS)
 
 deb-test: .venv/installed-docs
 	@packaging/debian/test-packages

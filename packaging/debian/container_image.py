@@ -119,7 +119,9 @@ def lay(number: str, deb: Path, root: Path, seconds: int) -> None:
 
 
 def pack(root: Path, target: Path, version: str, seconds: int) -> list[Path]:
-    """Make the image of a root, in a store of its own, and write it in both formats."""
+    """Make the image of a root, in a store of its own, and write it in both formats. The archive of
+    Docker has two names of it, that of its version and the latest.
+    """
     store = root.parent
     stored = (f"--root={store / 'store'}", f"--runroot={store / 'run'}", "--storage-driver=vfs")
 
@@ -131,7 +133,8 @@ def pack(root: Path, target: Path, version: str, seconds: int) -> list[Path]:
     label = f"--label=org.opencontainers.image.version={version}"
     buildah("config", *SETTINGS, label, made)
     how = ("--quiet", "--format=docker", f"--timestamp={seconds}")
-    image = buildah("commit", *how, made, f"{NAME}:latest")
+    image = f"{NAME}:latest"
+    buildah("commit", *how, made, image)
     written = []
     for kind in ("docker", "oci"):
         path = target.with_name(f"{target.name}.{kind}.tar")

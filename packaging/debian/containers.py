@@ -7,16 +7,16 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from engine import Engine, Image
+from engine import CHECKOUT, Engine, Image, Network
 from playwright.sync_api import expect, sync_playwright
 
 from tests.support.programs import running
 from tests.support.waiting import TIMEOUT_SECONDS, until
 
-CHECKOUT = Path(__file__).parents[2]
 BUILD = CHECKOUT / "build"
 NUMBER = "17"
 """What the wheel shows, at every spin."""
@@ -43,24 +43,37 @@ def image(archives: dict[str, Path]) -> Iterator[Image]:
 
 
 @pytest.fixture
-def engine(image: Image, tmp_path: Path) -> Iterator[Engine]:
-    made = Engine(image, tmp_path / "engine")
-    made.hosts.write_text("127.0.0.1 localhost broker\n")
+def network() -> Iterator[Network]:
+    made = Network()
     yield made
     made.close()
 
 
 @pytest.fixture
-def wheel(tmp_path: Path) -> Iterator[Path]:
-    """A wheel that spins by itself at the other end of a pseudo-terminal, as udev hands it over."""
-    link = tmp_path / "ttyUSB0"
+def engine(image: Image, network: Network, tmp_path: Path) -> Iterator[Engine]:
+    made = Engine(image, tmp_path / "engine", network)
+    made.hosts.write_text("127.0.0.1 localhost broker\n")
+    yield made
+    made.close()
+
+
+@contextmanager
+def simulated_wheel(link: Path, *options: str) -> Iterator[Path]:
+    """Simulate a wheel at the other end of a pseudo-terminal, as udev hands over an adapter."""
     numbers = ",".join([NUMBER] * 200)
-    words = ("simulate", "wheel", "--link", str(link), "--speed", "20", "--numbers", numbers)
+    words = ("simulate", "wheel", "--link", str(link), "--numbers", numbers, *options)
     with running([sys.executable, "-m", "controller.cli", *words], cwd=CHECKOUT):
         until("the wheel's port", link.exists)
         port = link.resolve()
         shutil.chown(port, group="dialout")
         port.chmod(0o660)
+        yield port
+
+
+@pytest.fixture
+def wheel(tmp_path: Path) -> Iterator[Path]:
+    """A wheel of a simulated table, which spins by itself twenty times as fast."""
+    with simulated_wheel(tmp_path / "ttyUSB0", "--speed", "20") as port:
         yield port
 
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+CHECKOUT = Path(__file__).parents[2]
 _WITHOUT_CGROUPS = 'umount -q /sys/fs/cgroup/unified; exec crun "$@"'
 CRUN = ("unshare", "--mount", "sh", "-c", _WITHOUT_CGROUPS, "crun")
 """crun without control groups, which the machine of a test may not have."""
@@ -44,12 +45,27 @@ class Image:
         self.root.mkdir(parents=True)
         with tarfile.open(archive) as packed:
             (listed,) = json.loads(_read(packed, "manifest.json"))
+            self.names: list[str] = listed["RepoTags"]
             self.whole: dict[str, Any] = json.loads(_read(packed, listed["Config"]))
             (layer,) = listed["Layers"]
             packed.extract(layer, folder, filter="data")
         run("tar", "--extract", "--file", folder / layer, "--directory", self.root)
         (folder / layer).unlink()
-        self.config: dict[str, Any] = self.whole["config"]
+        (folder / "image.json").write_text(json.dumps([self.names, self.whole]))
+
+    @classmethod
+    def loaded(cls, folder: Path) -> Image:
+        """Return the image that is unpacked there."""
+        made = cls.__new__(cls)
+        made.root = folder / "root"
+        made.names, made.whole = json.loads((folder / "image.json").read_text())
+        return made
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """What is started, and how."""
+        config: dict[str, Any] = self.whole["config"]
+        return config
 
     def user(self, uid: str) -> dict[str, Any]:
         """Return a user with the groups that the image gives it."""
@@ -66,28 +82,47 @@ def _read(packed: tarfile.TarFile, name: str) -> bytes:
     return file.read()
 
 
-class Engine:
-    """Starts containers below ``folder``, and ends them with the test."""
+class Network:
+    """A network in which nothing is but its own loopback, and what is started in it."""
 
-    def __init__(self, image: Image, folder: Path) -> None:
-        self.image, self.folder = image, folder
-        self.network = f"novamas-{os.getpid()}"
+    def __init__(self) -> None:
+        self.name = f"novamas-{os.getpid()}"
+        run("ip", "netns", "add", self.name)
+        run("ip", "-n", self.name, "link", "set", "lo", "up")
+
+    def close(self) -> None:
+        run("ip", "netns", "delete", self.name)
+
+    def inside(self, *words: str | Path) -> list[str]:
+        """Return the words of a command of this machine in it."""
+        return ["nsenter", f"--net=/run/netns/{self.name}", *map(str, words)]
+
+
+class Engine:
+    """Starts containers below ``folder``, and ends them with the test. Without ``network`` they are
+    in that of the caller.
+    """
+
+    def __init__(self, image: Image, folder: Path, network: Network | None = None) -> None:
+        self.image, self.folder, self.network = image, folder, network
         self.hosts = folder / "hosts"
         """Names in the network, all of its own loopback."""
         self.containers: list[Container] = []
-        folder.mkdir(parents=True)
+        folder.mkdir(parents=True, exist_ok=True)
         self.hosts.write_text("127.0.0.1 localhost\n")
-        run("ip", "netns", "add", self.network)
-        run("ip", "-n", self.network, "link", "set", "lo", "up")
 
     def close(self) -> None:
         for container in self.containers:
             container.kill()
-        run("ip", "netns", "delete", self.network)
 
     def outside(self, *words: str | Path) -> list[str]:
         """Return the words of a command of this machine in the network of the containers."""
-        return ["ip", "netns", "exec", self.network, *map(str, words)]
+        return [*map(str, words)] if self.network is None else self.network.inside(*words)
+
+    def namespaces(self) -> list[dict[str, str]]:
+        if self.network is None:
+            return []
+        return [{"type": "network", "path": f"/run/netns/{self.network.name}"}]
 
     def results(self, topic: str, count: int = 1, *login: str) -> list[dict[str, Any]]:
         """Wait for messages at the broker, and return those that are results."""
@@ -128,9 +163,10 @@ class Container:
         environment: Mapping[str, str] | None = None,
         user: str | None = None,
         read_only: bool = True,
+        attached: bool = False,
     ) -> None:
         config = engine.image.config
-        self._id = f"{engine.network}-{name}"
+        self._id = f"novamas-{os.getpid()}-{name}"
         self._folder = engine.folder / name
         self._folder.mkdir(exist_ok=True)
         self._state = ("--root", str(engine.folder / "crun"), "--cgroup-manager=disabled")
@@ -170,7 +206,7 @@ class Container:
             "linux": {
                 "namespaces": [
                     *({"type": each} for each in ("pid", "ipc", "uts", "mount")),
-                    {"type": "network", "path": f"/run/netns/{engine.network}"},
+                    *engine.namespaces(),
                 ]
             },
         }
@@ -178,9 +214,9 @@ class Container:
         self._log = (self._folder / "log").open("ab")
         self.process = subprocess.Popen(
             [*CRUN, *self._state, "run", "--bundle", str(self._folder), self._id],
-            stdin=subprocess.DEVNULL,
-            stdout=self._log,
-            stderr=self._log,
+            stdin=None if attached else subprocess.DEVNULL,
+            stdout=None if attached else self._log,
+            stderr=None if attached else self._log,
         )
 
     def log(self) -> str:

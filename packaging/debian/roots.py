@@ -24,14 +24,14 @@ def run(*words: str | Path, path: str = os.environ["PATH"]) -> str:
     return done.stdout
 
 
-def lay(number: str, root: Path) -> None:
-    """Create a clean root of a Debian release, once."""
-    clean = CHECKOUT / "build" / f"debian-{number}-with-{INCLUDED.count(',') + 1}.tar"
+def lay(number: str, root: Path, included: str = INCLUDED) -> None:
+    """Create a clean root of a Debian release with these packages, once."""
+    clean = CHECKOUT / "build" / f"debian-{number}-with-{included.count(',') + 1}.tar"
     if not clean.exists():
         clean.parent.mkdir(exist_ok=True)
         made = clean.with_suffix(".part.tar")
         made.with_suffix(".sources").write_text(sources(number))
-        words = ("mmdebstrap", "--variant=minbase", f"--include={INCLUDED}")
+        words = ("mmdebstrap", "--variant=minbase", f"--include={included}")
         run(*words, RELEASES[number].codename, made, made.with_suffix(".sources"))
         made.rename(clean)
     shutil.rmtree(root, ignore_errors=True)

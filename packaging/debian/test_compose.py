@@ -17,6 +17,7 @@ from containers import NUMBER
 from containers import archives as archives
 from containers import engine as engine
 from containers import image as image
+from containers import network as network
 from containers import shown as shown
 from containers import wheel as wheel
 from engine import Container, Engine, run

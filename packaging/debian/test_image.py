@@ -16,6 +16,7 @@ import pytest
 from containers import archives as archives
 from containers import engine as engine
 from containers import image as image
+from containers import network as network
 from containers import wheel as wheel
 from engine import Container, Engine, Image, Volume
 
