@@ -29,5 +29,6 @@ def services(environment: Mapping[str, str] | None = None) -> dict[str, dict[str
 
 def volumes(service: Mapping[str, Any]) -> dict[str, tuple[str, bool]]:
     """Return the volumes of a service: place to name, and whether it may be written."""
+    names = {name: volume["name"] for name, volume in whole()["volumes"].items()}
     parts = (volume.split(":") for volume in service["volumes"])
-    return {place: (name, "ro" not in how) for name, place, *how in parts}
+    return {place: (names[name], "ro" not in how) for name, place, *how in parts}

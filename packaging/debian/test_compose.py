@@ -115,7 +115,7 @@ def listens(engine: Engine, port: int) -> bool:
 def test_every_service_runs_from_a_number_to_the_browser_and_the_archive(
     engine: Engine, wheel: Path, shown: Callable[[Sequence[str], str], str]
 ) -> None:
-    settings = engine.volume("configuration", "/etc/novamas")
+    settings = engine.volume("novamas-configuration", "/etc/novamas")
     (settings.source / "novamas.toml").write_text(CONFIGURATION)
     prepared = engine.start(
         "prepare", ("-c", PREPARE), entrypoint=["sh"], user="0", volumes=[settings]

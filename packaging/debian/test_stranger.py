@@ -19,8 +19,11 @@ from containers import NUMBER, simulated_wheel
 from containers import archives as archives
 from containers import network as network
 from containers import shown as shown
-from engine import CHECKOUT, Network, run
+from engine import CHECKOUT, Engine, Image, Network, run
 from stranger import Stranger, commands
+from test_compose import listens, start
+
+from tests.support.waiting import until
 
 MOST_COMMANDS = 3
 BUILD = CHECKOUT / "build"
@@ -108,6 +111,16 @@ def test_by_image(
     assert archives["docker"].parent == BUILD
     stranger = Stranger(network.inside("sh", "-ec", script), environment)
     watch("by image", typed, stranger, network, shown)
+
+    engine = Engine(Image.loaded(tmp_path / "podman"), tmp_path / "podman" / "engine", network)
+    with closing(engine):
+        names = ("broker", "daemon", "web", "surveillance")
+        services = {name: start(engine, name, own_wheel) for name in names}
+        daemon = services["daemon"]
+        until("the daemon of the compose file", lambda: daemon.check().returncode == 0, daemon.log)
+        until("the displays", lambda: listens(engine, 8080), services["web"].log)
+        assert shown(network.inside(), "http://127.0.0.1:8080/table/ruleta-1") == NUMBER
+        assert all(service.process.poll() is None for service in services.values())
 
 
 @pytest.fixture

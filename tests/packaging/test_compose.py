@@ -41,7 +41,7 @@ def test_no_service_may_more_than_it_needs(compose: dict[str, Any]) -> None:
         assert service.keys().isdisjoint({"privileged", "cap_add", "user", "group_add"}), name
         assert ("devices" in service) == (name == "daemon"), name
         places = compose["volumes"](service)
-        assert places["/etc/novamas"] == ("configuration", False), name
+        assert places["/etc/novamas"] == ("novamas-configuration", False), name
     states = [compose["volumes"](service).get("/var/lib/novamas") for service in services.values()]
     assert len(set(states)) == len(services), "each service has a state of its own, or none"
 
@@ -52,7 +52,7 @@ def test_volumes_variables_and_image_are_those_that_exist(
     document = compose["whole"]({"NOVAMAS_DEVICE": "/dev/ttyUSB7"})
     named = {name for each in document["services"].values()
              for name, _ in compose["volumes"](each).values()}  # fmt: skip
-    assert named == document["volumes"].keys()
+    assert named == {volume["name"] for volume in document["volumes"].values()}
     assert document["services"]["daemon"]["devices"] == ["/dev/ttyUSB7:/dev/ttyUSB0"]
     for service in document["services"].values():
         assert service["image"] == f"{image['NAME']}:latest"
