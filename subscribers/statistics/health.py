@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from math import exp, sqrt
 from typing import Literal
@@ -28,11 +28,14 @@ from subscribers.statistics.interval import (
     Interval,
     chi_square,
     interval,
+    tolerance,
 )
 from subscribers.statistics.spins import CorrectedSpin, ServiceWork, VoidSpin, WheelSpin
 
 TABLE_PAUSE_SECONDS = 900.0
 """Time between two results after which the table counts as paused."""
+MAX_SPEEDS = 200
+"""Number of rotor speeds that a plot shows."""
 WORKS_WITHOUT_RESET = ("inspected", "cleaned", "cards_changed", "software_changed", "ball_changed")
 """Service works that do not change a wheel's bias."""
 Kind = Literal["dealer", "ball", "direction", "distance"]
@@ -155,6 +158,12 @@ class WheelReport(msgspec.Struct, frozen=True, kw_only=True):
     spins: int
     bias: BiasReport
     pockets: tuple[PocketReport, ...]
+    tolerance: tuple[float, float]
+    """The least and greatest lift of a pocket that is not unlike a fair wheel's."""
+    speeds: tuple[float, ...]
+    """The rotor speeds of the last spins that have one, oldest first."""
+    ring: bool
+    """Whether the order around the wheel is known."""
     change: ChangeReport
     groups: tuple[GroupReport, ...]
     measures: dict[str, SpreadReport]
@@ -176,6 +185,7 @@ class ObservedWheel:
         self.spreads: dict[str, RunningSpread] = {}
         self.voids: Counter[str] = Counter()
         self.ball = ""
+        self._speeds: deque[float] = deque(maxlen=MAX_SPEEDS)
         self._played = (0, 0.0)
         self._last: WheelSpin | None = None
 
@@ -198,6 +208,8 @@ class ObservedWheel:
             value = measure(spin)
             if value is not None:
                 self.spreads[name] = _add_to_spread(self.spreads.get(name, RunningSpread()), value)
+        if spin.rotor_rpm is not None:
+            self._speeds.append(spin.rotor_rpm)
         self._pace(spin)
         self._last = spin
         if was_fair and self.evidence.alarm is not None:
@@ -249,6 +261,9 @@ class ObservedWheel:
                 PocketReport(number, count, interval(count, spins, fair, MISS_PROBABILITY / parts))
                 for number, count in zip(self.cylinder.places, counts, strict=True)
             ),
+            tolerance=tolerance(spins, fair, MISS_PROBABILITY / parts),
+            speeds=tuple(self._speeds),
+            ring=self.cylinder.ring,
             change=ChangeReport(
                 self.change.evidence,
                 float(MIN_MEAN_RUN_LENGTH),

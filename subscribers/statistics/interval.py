@@ -9,7 +9,7 @@ at most ``a``, however often it is checked.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import erfc, exp, lgamma, log, sqrt
+from math import ceil, erfc, exp, lgamma, log, sqrt
 
 import msgspec
 
@@ -59,6 +59,31 @@ def interval(hits: int, spins: int, fair: float, miss: float = MISS_PROBABILITY)
     low = 0.0 if hits == 0 else _root(excess, 1e-15, observed)
     high = 1.0 if hits == spins else _root(excess, 1 - 1e-15, observed)
     return Interval(hits / spins / fair, low / fair, high / fair)
+
+
+def tolerance(spins: int, fair: float, miss: float = MISS_PROBABILITY) -> tuple[float, float]:
+    """Return the least and the greatest observed frequency, relative to a fair wheel, whose
+    interval still contains that of a fair wheel.
+    """
+    if spins == 0:
+        return 0.0, 1 / fair
+    expected = spins * fair
+    low, high = 0, int(expected)
+    while low < high:
+        middle = (low + high) // 2
+        if interval(middle, spins, fair, miss).high >= 1:
+            high = middle
+        else:
+            low = middle + 1
+    least = low / expected
+    low, high = ceil(expected), spins
+    while low < high:
+        middle = (low + high + 1) // 2
+        if interval(middle, spins, fair, miss).low <= 1:
+            low = middle
+        else:
+            high = middle - 1
+    return least, low / expected
 
 
 def chi_square(counts: Sequence[int]) -> ChiSquare | None:

@@ -10,11 +10,15 @@ from urllib.parse import quote
 from common.contract.messages.messages import word
 from subscribers.display.frames import templates
 from subscribers.display.start import start_element
-from subscribers.statistics.drawing import pockets
+from subscribers.statistics.drawing import Light, light, plot, pockets
 from subscribers.statistics.folding import ShoesReport
 from subscribers.statistics.health import BiasReport, ChangeReport, GroupReport, WheelReport
-from subscribers.statistics.words import page_text
+from subscribers.statistics.words import page_text, words
 
+SECTOR_SPINS = 3466
+"""Spins after which a sector of nine pockets that comes 20 % too often was found in nine of ten
+runs: measured, docs/inspector/statistics.md.
+"""
 _TEMPLATES = templates("subscribers.statistics")
 
 
@@ -81,8 +85,11 @@ def all_wheels(
     )
 
 
-def one_wheel(wheel: WheelReport, language: str, base: str) -> str:
-    """Return the page of a wheel."""
+def one_wheel(
+    wheel: WheelReport, language: str, base: str, history: Sequence[WheelReport] = ()
+) -> str:
+    """Return the page of a wheel. ``history``: the wheels of its table, this one among them."""
+    kind, sentence = _verdict(wheel, language)
     about: list[tuple[str, _Cell]] = [
         ("since", f"{wheel.since[:16]} UTC"),
         ("until", f"{wheel.until[:16]} UTC"),
@@ -99,13 +106,65 @@ def one_wheel(wheel: WheelReport, language: str, base: str) -> str:
         language,
         base,
         about=about,
+        light=light(kind),
+        light_word=page_text(kind, language),
+        sentence=sentence,
+        speeds=plot(wheel.speeds, page_text("rotor_rpm", language))
+        if len(wheel.speeds) > 1
+        else "",
         bias=list(_bias(wheel.bias, language)),
         drawing=pockets(wheel, page_text("drawing", language)),
         change=None if change.alarm is None else _alarm("changed", change.alarm, language).text,
         shown_by=f" ({page_text(change.shown_by or '', language)})" if is_measure else "",
         evidence=_change_evidence(change, language),
-        tables=[table for table in _tables(wheel, language) if table[2]],
+        tables=[
+            table for table in (_history(history, language), *_tables(wheel, language)) if table[2]
+        ],
     )
+
+
+def _verdict(wheel: WheelReport, language: str) -> tuple[Light, str]:
+    """Return the light of a wheel, and one sentence: what was found, after how many spins, and how
+    many more a bias that matters takes to be seen.
+    """
+    spins, found = _n(wheel.spins), wheel.bias.suspect
+    if wheel.bias.alarm is not None and found is not None:
+        numbers, lift = " ".join(map(str, found.numbers)), f"{found.lift.lift:.2f}"
+        fields = {"spins": spins, "numbers": numbers, "lift": lift}
+        return "red", page_text("verdict_biased", language, **fields)
+    if wheel.change.alarm is not None:
+        return "red", page_text("verdict_changed", language, spins=_n(wheel.change.alarm))
+    if not wheel.ring:
+        return "amber", page_text("verdict_unknown", language, spins=spins)
+    more = SECTOR_SPINS - wheel.spins
+    if more > 0:
+        return "amber", page_text("verdict_early", language, spins=spins, more=_n(more))
+    return "green", page_text("verdict_fair", language, spins=spins)
+
+
+def _history(wheels: Sequence[WheelReport], language: str) -> _Table:
+    """Return the wheels of a table, the newest first: since when each was counted, and why."""
+    return (
+        "history",
+        ("since", "until", "begun", "wheel", "spins", "state"),
+        [
+            (
+                f"{wheel.since[:16]} UTC",
+                f"{wheel.until[:16]} UTC",
+                _begun(wheel.begun, language),
+                wheel.serial or wheel.device,
+                _n(wheel.spins),
+                _states(wheel, language),
+            )
+            for wheel in sorted(wheels, key=lambda wheel: wheel.since, reverse=True)
+        ],
+    )
+
+
+def _begun(begun: str, language: str) -> str:
+    """Return why a wheel was counted from its begin, in words."""
+    key = f"begun_{begun}"
+    return page_text(key, language) if key in words() else word("work", begun, language)
 
 
 def _tables(wheel: WheelReport, language: str) -> Iterable[_Table]:

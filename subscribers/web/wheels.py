@@ -71,7 +71,17 @@ class WheelPages:
         if wheel is None or wheel.table != table:
             return HTMLResponse(self._plain("none", language), 404, NO_STORE_HEADERS)
         return HTMLResponse(
-            pages.one_wheel(wheel, language, self._settings.base), headers=NO_STORE_HEADERS
+            pages.one_wheel(
+                wheel,
+                language,
+                self._settings.base,
+                [
+                    other
+                    for other in reports[0].values()
+                    if (other.site, other.table) == (wheel.site, wheel.table)
+                ],
+            ),
+            headers=NO_STORE_HEADERS,
         )
 
     async def _reports(

@@ -71,6 +71,10 @@ def test_wheels_are_shown_in_five_languages_and_axe_finds_nothing(
         examined.get_by_role("link", name="ruleta-1").click()
         expect(examined.locator("svg rect")).to_have_count(37)
         expect(examined.locator("main")).to_contain_text(DEALERS[0])
+        expect(examined.locator("svg.light.red")).to_have_count(1)
+        expect(examined.locator(".verdict strong")).to_have_text(f"{words()['red'][language]}.")
+        expect(examined.locator("svg.ring .band")).to_have_count(1)
+        assert examined.evaluate("document.documentElement.scrollWidth") <= size[0]
         expect(examined.locator("html")).to_have_attribute("lang", language)
         found += faults(examined, size)
     assert found == [], "\n".join(map(str, found))
@@ -80,6 +84,18 @@ def test_wheels_are_shown_in_five_languages_and_axe_finds_nothing(
     kept.close()
     go(examined, f"{server.address}/wheels?lang=en")
     expect(examined.locator("tbody tr")).to_have_count(3)
+
+
+def test_a_wheel_of_few_spins_is_not_known_yet(server: WebServer, examined: Page) -> None:
+    """The number that is missing is that of docs/inspector/statistics.md."""
+    go(examined, f"{server.address}/wheels?lang=es")
+    examined.get_by_role("link", name="ruleta-2").click()
+    expect(examined.locator("svg.light.amber")).to_have_count(1)
+    expect(examined.locator(".verdict")).to_have_text(
+        "Aún no se sabe. Nada encontrado tras 60 jugadas; faltan 3\u202f406 para ver, nueve de "
+        "cada diez veces, un sector de nueve números que sale un 20 % de más."
+    )
+    expect(examined.locator("main")).to_contain_text("primera jugada conocida")
 
 
 @pytest.mark.parametrize("path", ["/wheels/ruleta-1/7", "/wheels/x/0", "/wheels/%3Cb%3E/1"])

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from subscribers.statistics.interval import chi_square, chi_square_tail, interval
+from subscribers.statistics.interval import chi_square, chi_square_tail, interval, tolerance
 
 
 @pytest.mark.parametrize(
@@ -60,3 +60,18 @@ def test_it_misses_the_truth_at_any_of_many_looks_as_rarely_as_stated() -> None:
         told = (interval(int(hits[look]), look + 1, 9 / 37) for look in looks)
         missed += any(not each.low <= 1 <= each.high for each in told)
     assert missed <= 11
+
+
+@pytest.mark.parametrize("spins", [0, 1, 40, 600, 5000])
+def test_within_the_tolerance_an_interval_holds_the_fair_wheel(spins: int) -> None:
+    fair, miss = 1 / 37, 0.05 / 333
+    least, most = tolerance(spins, fair, miss)
+    hits = [round(edge * spins * fair) for edge in (least, most)]
+    for count in hits if spins else ():
+        shown = interval(count, spins, fair, miss)
+        assert shown.low <= 1 <= shown.high
+    if hits[0] > 0:
+        assert interval(hits[0] - 1, spins, fair, miss).high < 1
+    if hits[1] < spins:
+        assert interval(hits[1] + 1, spins, fair, miss).low > 1
+    assert least <= 1 <= most
