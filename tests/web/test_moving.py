@@ -43,7 +43,7 @@ SILENCE = 0.25
 
 @pytest.fixture(scope="module")
 def server(house: House) -> WebServer:
-    names = ("spun", "silent", "still", "interrupted", "hostile", "corrected", "dealt")
+    names = ("spun", "silent", "still", "interrupted", "hostile", "corrected", "dealt", "sounds")
     made = house.serve([(name, False) for name in names])
     made.hears()
     return made
@@ -270,3 +270,27 @@ def test_a_meter_rolls_and_a_hit_takes_the_screen(
         }"""
     )
     assert moved == [[], ["2", "0", "0"], ["hit"], []]
+
+
+SOUNDS = """
+  window.sounds = [];
+  const start = OscillatorNode.prototype.start;
+  OscillatorNode.prototype.start = function (...given) {
+    window.sounds.push(this.frequency.value);
+    return start.apply(this, given);
+  };
+"""
+"""Notes the tones that are played."""
+
+
+def test_no_va_mas_sounds_where_it_is_wanted(house: House, server: WebServer, page: Page) -> None:
+    page.add_init_script(SOUNDS)
+    table, [opened, closed], _ = roulette(house, server, page, "sounds", "&still=1&sound=1")
+    page.mouse.click(5, 5)  # browsers want a touch first
+    say(house.teller, table, [opened, closed])
+    until("it sounds", lambda: page.evaluate("window.sounds.length") == 2)
+    go(page, f"{server.address}/table/sounds?lang=es")
+    page.mouse.click(5, 5)
+    say(house.teller, table, [*spins([*NUMBERS, 3])][-3:])
+    expect(page.locator(".number")).to_have_text("3")
+    assert page.evaluate("window.sounds") == []

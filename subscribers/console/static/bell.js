@@ -1,10 +1,10 @@
 // A tone when new work waits. A browser allows sound only once its page was touched.
 
 import { h } from "../../static/drawing.js";
+import { play } from "../../static/tones.js";
 import { words } from "./page.js";
 
 const MUTED_KEY = "novamas-muted";
-const TONE_SECONDS = 0.18;
 const URGENT_HERTZ = [880, 660, 880];
 const WORK_HERTZ = [660, 880];
 const URGENT = ["second", "fault"];
@@ -33,18 +33,7 @@ export function ringFor(items) {
 }
 
 function ring(tones) {
-  const context = audio;
-  if (!context) return;
-  tones.forEach((hertz, index) => {
-    const start = context.currentTime + index * TONE_SECONDS;
-    const [oscillator, gain] = [context.createOscillator(), context.createGain()];
-    oscillator.frequency.value = hertz;
-    gain.gain.setValueAtTime(0.25, start);
-    gain.gain.exponentialRampToValueAtTime(0.001, start + TONE_SECONDS);
-    oscillator.connect(gain).connect(context.destination);
-    oscillator.start(start);
-    oscillator.stop(start + TONE_SECONDS);
-  });
+  if (audio) play(audio, tones);
 }
 
 /** The button that mutes the bell, for this browser. Unmuting rings once, to be heard. */

@@ -3,6 +3,7 @@
 
 import { animate, from, ghost, glide, interrupt, isStill, places } from "./motion.js";
 import { Rotor } from "./rotor.js";
+import { soundClosed } from "./sound.js";
 
 const SHOWN_MS = 3000; // a number alone, before it joins the latest
 const FLIGHT_MS = 600;
@@ -68,7 +69,9 @@ export class Choreography {
   /** Draw the picture `after`, with `redraw`, and move what differs from the one before. */
   show(before, after, redraw) {
     const isCurrent = !after.trouble;
-    const found = isStill() ? [] : happened(before, after);
+    const all = happened(before, after);
+    if (all.some(({ what }) => what === "closed")) soundClosed();
+    const found = isStill() ? [] : all;
     if (!isCurrent || found.some(({ what }) => what !== "closed")) interrupt(this.root);
     const cards = isStill() || !isCurrent ? new Map() : places(this.all(".card:not(.slot)"));
     const faces = new Map([...cards.keys()].map((card) => [card, card.classList.contains("down")]));

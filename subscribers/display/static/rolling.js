@@ -1,6 +1,7 @@
 // How the meter of a jackpot moves: digits that changed roll in, and a hit takes the screen.
 
 import { animate, ghost, interrupt, isStill } from "./motion.js";
+import { soundHit } from "./sound.js";
 
 const ROLL_MS = 500;
 const ROLL_INTERVAL_MS = 40;
@@ -15,6 +16,11 @@ export function rolling(root, redraw) {
   if (root.querySelector(".before") || [...hits].some((hit) => !hit.isConnected)) {
     interrupt(root);
   }
+  const isHit =
+    document.body.classList.contains("page-jackpot") &&
+    digits.size > 0 &&
+    [...root.querySelectorAll(".won")].some((hit) => !hits.has(hit));
+  if (isHit) soundHit();
   if (isStill() || digits.size === 0) return;
   const added = [...root.querySelectorAll(".digit")].filter((digit) => !digits.has(digit));
   added.forEach((digit, index) =>
@@ -25,8 +31,7 @@ export function rolling(root, redraw) {
       fill: "backwards",
     }),
   );
-  if (!document.body.classList.contains("page-jackpot")) return;
-  for (const hit of root.querySelectorAll(".won")) if (!hits.has(hit)) takeScreen(hit);
+  if (isHit) takeScreen(root.querySelector(".won"));
 }
 
 /** Fill the screen with what a hit's element shows. */
