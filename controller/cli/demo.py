@@ -21,7 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from common import clock
-from common.contract.messages.messages import LANGUAGES
+from common.contract.messages.messages import LANGUAGES, word
 from common.errors import NovamasError
 from common.money import EURO, format_amount
 from controller.cli import CommandLineError, numbers
@@ -37,6 +37,7 @@ from controller.demo.floor import DemoError, DemoFloor
 from controller.demo.places import BOXES, COIN, DemoTable, places
 from controller.demo.staff import VISITORS, Staff
 from controller.demo.table_head import TableHead
+from controller.rulebooks import chapters
 
 NEXT_STEPS = """\
 That was a simulated floor: devices, daemon, broker, people and displays on this machine. Try next:
@@ -257,6 +258,8 @@ async def _open_and_watch(floor: DemoFloor, arguments: argparse.Namespace, *, un
     tables = places(
         decree, floor=arguments.floor, speed=arguments.speed, faults=not arguments.no_faults
     )
+    spoken = chapters.head(decree).languages if decree in chapters.decrees() else LANGUAGES
+    language = arguments.language or spoken[0]
     ready, port = floor.room / "display.ready", _free_port()
     ready.unlink(missing_ok=True)
     _start_devices(floor, tables, arguments)
@@ -282,7 +285,8 @@ async def _open_and_watch(floor: DemoFloor, arguments: argparse.Namespace, *, un
         if on_terminal:
             address = web.read_text(encoding="utf-8").strip()
             invitation = recorder.invitation(address, _own_name(), configuration, tables[0].table)
-            _invite(floor, address, port, linked, invitation if arguments.surveillance else None)
+            surveillance = invitation if arguments.surveillance else None
+            _invite(floor, address, port, linked, surveillance, language)
     words = _display_options(tables, port, ready, bool(linked), arguments)
     words += ["--note-file", str(floor.note.path)] if on_terminal else []
     words += ["--screenshot", arguments.screenshot] if arguments.screenshot and not unseen else []
@@ -298,7 +302,9 @@ async def _open_and_watch(floor: DemoFloor, arguments: argparse.Namespace, *, un
         occupied,
         lambda slots: floor.write_line(slots, "coins"),
     )
-    payment = jackpot.AwardPayers(port, SITE, linked, staff, arguments.speed, floor.note.add_event)
+    payment = jackpot.AwardPayers(
+        port, SITE, linked, staff, arguments.speed, floor.note.add_event, language
+    )
     try:
         async with asyncio.TaskGroup() as group:
             working = [group.create_task(head.preside())]
@@ -394,9 +400,14 @@ def _pace_options(place: DemoTable, arguments: argparse.Namespace) -> tuple[str,
 
 
 def _invite(
-    floor: DemoFloor, address: str, port: int, linked: list[str], surveillance: str | None
+    floor: DemoFloor,
+    address: str,
+    port: int,
+    linked: list[str],
+    surveillance: str | None,
+    language: str,
 ) -> None:
-    """Print where to look, and as whom to sign in."""
+    """Print where to look, and as whom to sign in; show it below the picture, in its language."""
     line = f"in the browser: {address}/floor  console: {address}/pit"
     print(line)
     print(f"  the results over MQTT: mosquitto_sub -p {port} -v -t '{RESULTS}'")
@@ -404,10 +415,15 @@ def _invite(
         print(f"  the jackpot: {address}/jackpot/{jackpot.JACKPOT}  {STACKED_DECK_NOTE}")
     for visitor in VISITORS:
         print(f"  sign in there with badge {visitor.badge}, PIN {visitor.pin}: {visitor.roles[0]}")
+    addresses = [f"{address}/floor", f"{address}/pit"]
     if surveillance is not None:
         print(surveillance)
-        line += f"  surveillance: {address}/surveillance"
-    floor.note.set_end(line)
+        addresses.append(f"{address}/surveillance")
+    people = [
+        f"{word('role', each.roles[0], language)}: {each.badge}, PIN {each.pin}"
+        for each in VISITORS
+    ]
+    floor.note.set_always("  ".join(addresses), "  ·  ".join(people))
 
 
 def _write_web_settings(

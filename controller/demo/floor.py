@@ -12,7 +12,7 @@ from typing import Any
 
 from common import clock
 from common.errors import NovamasError
-from controller.demo.note import NoteLine
+from controller.demo.note import NoteLines
 
 PROGRAM_TIMEOUT_SECONDS = 30.0
 """Maximum seconds for a program to become ready, and to end."""
@@ -34,7 +34,7 @@ class DemoFloor:
     def __init__(self, room: Path, options: Mapping[str, Any] | None = None) -> None:
         """``options``: more of ``subprocess.Popen``, for every program."""
         self.room, self._options = room, options or {}
-        self.note = NoteLine(room / "note.txt")
+        self.note = NoteLines(room / "note.txt")
         self._programs: dict[str, subprocess.Popen[bytes]] = {}
 
     def start(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from common import clock, randomness
 from common.contract.command_fields import Role
+from common.contract.messages.messages import text, word
 from common.contract.topics import Topics, level
 from common.money import EURO, format_amount
 from controller.demo.floor import PROGRAM_TIMEOUT_SECONDS
@@ -94,7 +95,7 @@ def configuration(decree: str, tables: Sequence[DemoTable], ledger: str, staff: 
 
 class AwardPayers:
     """Two people who pay each award. ``report`` is called with a line for each change of an award;
-    ``ready`` is set once the jackpot is in play at all ``tables``.
+    ``ready`` is set once the jackpot is in play at all ``tables``. ``language``: of these lines.
     """
 
     def __init__(
@@ -105,8 +106,10 @@ class AwardPayers:
         staff: Staff,
         speed: float,
         report: Callable[[str], None],
+        language: str,
     ) -> None:
         self._port, self._tables, self._staff, self._report = port, tables, staff, report
+        self._language = language
         self._topics = Topics(site, simulated=True)
         self._payment_seconds = PAYMENT_SECONDS / speed
         self.ready = asyncio.Event()
@@ -156,7 +159,7 @@ class AwardPayers:
         for award in self._awards:
             if self._known.get(award["award"]) not in (award["status"], "paid"):
                 self._known[award["award"]] = award["status"]
-                self._report(f"{_award_name(award)}: {_award_value(award)}, {award['status']}")
+                self._report(self._line(award, award["value"], award["status"]))
         self._changed.set()
 
     async def _pay_all(self, client: aiomqtt.Client) -> None:
@@ -184,10 +187,18 @@ class AwardPayers:
             reply = await self._order(client, role, award, amount)
         if (receipt := reply.get("receipt")) is not None:
             self._known[award["award"]] = "paid"
-            payers = " and ".join(PAYERS)
-            self._report(
-                f"{_award_name(award)}: receipt {receipt}, {_euro(amount)} paid by {payers}"
-            )
+            number = text("book.receipt_title", self._language, number=receipt)
+            payers = " · ".join(word("role", role, self._language) for role in PAYERS)
+            self._report(f"{self._line(award, amount, 'paid')}, {number} ({payers})")
+
+    def _line(self, award: dict[str, Any], amount: int | None, status: str) -> str:
+        """Return which hand of which table wins what, as text."""
+        language = self._language
+        table = text("jackpot.table", language, table=award["table"])
+        box = text("who.box_numbered", language, number=award["box"].partition(":")[2])
+        hand = word("hand", award["hand"], language)
+        value = text("jackpot.no_amount", language) if amount is None else _euro(amount)
+        return f"{table}, {box}, {hand}: {value}, {word('jackpot', f'award.{status}', language)}"
 
     async def _order(
         self, client: aiomqtt.Client, role: Role, award: dict[str, Any], amount: int
@@ -206,14 +217,6 @@ class AwardPayers:
         await client.publish(topic, body, qos=1)
         await asyncio.wait([self._answer], timeout=REPLY_TIMEOUT_SECONDS)
         return self._answer.result() if self._answer.done() else {}
-
-
-def _award_name(award: dict[str, Any]) -> str:
-    return f"{award['table']}, {award['box'].replace(':', ' ')}, {award['hand'].replace('_', ' ')}"
-
-
-def _award_value(award: dict[str, Any]) -> str:
-    return "no value yet" if award["value"] is None else _euro(award["value"])
 
 
 def _euro(amount: int) -> str:

@@ -193,7 +193,8 @@ async def _draw(watched: WatchedTables, note_file: Path | None) -> None:
             shown = watched.floor.change, watched.reason, note, turn, size
             if drawn != shown:
                 drawn = shown
-                below = [] if note is None or size.height <= MIN_TABLE_LINES else [_note(note)]
+                has_room = note is not None and size.height > MIN_TABLE_LINES
+                below = _note(note, console) if note is not None and has_room else []
                 above = watched.meter_lines()
                 height = size.height - len(above) - len(below)
                 tables = draw_floor(watched.drawn_tables(), size.width, turn, height)
@@ -205,8 +206,9 @@ def _read_note(file: Path | None) -> str | None:
     return None if file is None else file.read_text(encoding="utf-8")
 
 
-def _note(note: str) -> Text:
-    return Text(note, style="bold", no_wrap=True, overflow="ellipsis")
+def _note(note: str, console: Console) -> list[Text]:
+    """Return the lines of a note, those that are too long in several."""
+    return list(Text(note, style="bold").wrap(console, console.width))
 
 
 def _between(
@@ -329,7 +331,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--ready", metavar="FILE", help="create this file once subscribed")
     parser.add_argument(
-        "--note-file", type=Path, metavar="FILE", help="its text is a line below the picture"
+        "--note-file", type=Path, metavar="FILE", help="its lines are shown below the picture"
     )
     parser.add_argument(
         "--screenshot", metavar="FILE.svg", help="write the last picture to this SVG file"

@@ -20,6 +20,7 @@ from typing import Any
 
 import pytest
 
+from common.contract.messages.messages import text
 from common.contract.times import format_utc
 from controller.cli import demo as program
 from controller.demo.floor import DemoFloor
@@ -32,6 +33,7 @@ from tests.support.web.pit import Client
 
 pytestmark = pytest.mark.usefixtures("programs")
 
+RECEIPT = text("book.receipt_title", "eu", number=1)
 LONG_TIMEOUT_SECONDS = 5 * TIMEOUT_SECONDS
 """Seconds: several programs start, and play some rounds."""
 DEMO = [sys.executable, "-m", "controller.cli", "demo"]
@@ -148,7 +150,7 @@ def until_each_table_has_a_result(room: Path, *, paid: bool) -> list[dict[str, A
         while (
             (
                 results.keys() != {place.table for place in FLOOR_TABLES}
-                or (paid and "receipt 1, " not in (room / "note.txt").read_text())
+                or (paid and RECEIPT not in (room / "note.txt").read_text())
             )
             and results["punto-1"] < 100
             and (line := demo.stdout.readline())
@@ -160,7 +162,7 @@ def until_each_table_has_a_result(room: Path, *, paid: bool) -> list[dict[str, A
         _, errors = demo.communicate(timeout=LONG_TIMEOUT_SECONDS)
     ended_well(demo.returncode, errors, room)
     assert sorted(results) == sorted(place.table for place in FLOOR_TABLES)
-    assert not paid or "receipt 1, " in (room / "note.txt").read_text()
+    assert not paid or RECEIPT in (room / "note.txt").read_text()
     return events
 
 
