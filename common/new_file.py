@@ -15,6 +15,14 @@ PRIVATE_MODE = 0o600
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
+def is_exposed(status: os.stat_result) -> bool:
+    """Return whether others than its owner may read a secret file. A file of root may be readable
+    by a group, whose members are the services that need it.
+    """
+    shared = status.st_uid == 0 and os.geteuid() != 0
+    return bool(status.st_mode & (0o007 if shared else 0o077))
+
+
 def new_file(path: Path) -> BinaryIO:
     """Create a file, replacing one of that name; a symbolic link is not followed. Raises
     ``OSError``.

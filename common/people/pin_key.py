@@ -23,7 +23,7 @@ from nacl.signing import SigningKey
 
 from common import randomness
 from common.errors import NovamasError
-from common.new_file import create_private, replacing
+from common.new_file import create_private, is_exposed, replacing
 from common.people.register import Id, from_base64url, to_base64url
 
 MAX_FILE_BYTES = 4096
@@ -202,13 +202,11 @@ def _derive_key(
 
 
 def _read_private(path: Path) -> bytes:
-    """Read a file that others must not be able to read. A file of root may be readable by a
-    group.
-    """
+    """Read a file that others must not be able to read."""
     with path.open("rb") as file:
         status = os.fstat(file.fileno())
         body = file.read(MAX_FILE_BYTES + 1)
-    if status.st_mode & (0o007 if status.st_uid == 0 and os.geteuid() != 0 else 0o077):
+    if is_exposed(status):
         raise PinKeyError(f"{path} can be read by others; chmod 600 {path}")
     if len(body) > MAX_FILE_BYTES:
         raise PinKeyError(f"{path} is too long")

@@ -1,5 +1,5 @@
 """A secret key of a person or of the site in a file, encrypted with a passphrase and readable by
-its owner only.
+its owner only (and by a group, if root owns it).
 
 The key is in a libsodium secret box (XSalsa20-Poly1305) under a key that Argon2id derives from the
 passphrase. ``kind`` names the content of the file, for later kinds such as a reference to a
@@ -21,7 +21,7 @@ from nacl.signing import SigningKey
 
 from common import randomness
 from common.errors import NovamasError
-from common.new_file import create_private
+from common.new_file import create_private, is_exposed
 from common.people.register import from_base64url, to_base64url
 
 MAX_FILE_BYTES = 4096
@@ -113,11 +113,11 @@ def _derive_key(passphrase: bytes, salt: bytes, operations: int, memory: int) ->
 def _read(path: Path) -> _KeyFile:
     try:
         with path.open("rb") as file:
-            mode = os.fstat(file.fileno()).st_mode
+            status = os.fstat(file.fileno())
             body = file.read(MAX_FILE_BYTES + 1)
     except OSError as error:
         raise PrivateKeyError(f"{path}: {error.strerror}") from None
-    if mode & 0o077:
+    if is_exposed(status):
         raise PrivateKeyError(f"{path} can be read by others; chmod 600 {path}, and make a new key")
     try:
         if len(body) > MAX_FILE_BYTES:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 from nacl.pwhash import argon2id
 
+from common.new_file import is_exposed
 from common.people.private_key import (
     PrivateKeyError,
     make_private_key,
@@ -101,3 +103,21 @@ def test_a_file_that_is_no_key_file_is_refused(tmp_path: Path) -> None:
         path.chmod(0o600)
         with pytest.raises(PrivateKeyError, match="holds no key"):
             public_part(path)
+
+
+@pytest.mark.parametrize(
+    ("mode", "owner", "reader", "exposed"),
+    [
+        (0o600, 1000, 1000, False),
+        (0o640, 1000, 1000, True),
+        (0o640, 0, 1000, False),  # of root, for the group of a service
+        (0o640, 0, 0, True),
+        (0o644, 0, 1000, True),
+    ],
+)
+def test_only_a_file_of_root_may_be_readable_by_a_group(
+    mode: int, owner: int, reader: int, exposed: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: reader)
+    status = os.stat_result((0o100000 | mode, 0, 0, 1, owner, 0, 0, 0, 0, 0))
+    assert is_exposed(status) is exposed
