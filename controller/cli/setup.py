@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from common.contract.messages.messages import LANGUAGES
+from common.own_language import add_language
 from controller.cli import CommandLineError
 from controller.cli.configured import DEFAULT_CONFIG
 
@@ -62,24 +63,18 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="ask in a browser on this machine, by the address that is printed",
     )
-    parser.add_argument(
-        "--language",
-        choices=LANGUAGES,
-        help="the language of the questions (default: that of the system)",
-    )
+    add_language(parser, LANGUAGES)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Ask, write and start. Returns 0 also if the person declines."""
-    from common.contract.messages.messages import LANGUAGES
-    from common.own_language import own_language
     from controller.cli import setup_terminal
     from controller.setup.answer_file import answer_all
     from controller.setup.change import SetupError
     from controller.setup.plan import make_plan
     from controller.setup.words import say
 
-    language = arguments.language or own_language(LANGUAGES)
+    language = arguments.language
     file = arguments.file or default_file()
     try:
         facts = facts_of(file)
