@@ -33,11 +33,10 @@ def archives() -> dict[str, Path]:
 
 
 @pytest.fixture(scope="session")
-def image(archives: dict[str, Path]) -> Iterator[Image]:
+def image(archives: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Iterator[Image]:
     if os.geteuid() != 0:
         pytest.exit("make image-test starts containers with crun: run it as root", 1)
-    folder = BUILD / "image-test"
-    shutil.rmtree(folder, ignore_errors=True)
+    folder = tmp_path_factory.mktemp("image")
     yield Image(archives["docker"], folder)
     shutil.rmtree(folder)
 
