@@ -21,7 +21,7 @@ export default [
   { ...js.configs.recommended, files: ["**/*.js", "**/*.mjs"] },
   { files: ["**/*.js", "**/*.mjs"], rules: STRICTER },
   {
-    files: ["subscribers/**/*.js"],
+    files: ["controller/setup/static/*.js", "subscribers/**/*.js"],
     // loadAgain is defined by display/static/start.js, which every page runs before its modules.
     languageOptions: { globals: { ...globals.browser, loadAgain: "readonly" } },
   },

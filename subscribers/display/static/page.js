@@ -6,8 +6,14 @@ import { serverTime } from "./beats.js";
 export const page = JSON.parse(byId("page").textContent);
 
 const asked = new URLSearchParams(location.search);
+/** True for a page that is laid over a video: without ground, links and pictures of the house. */
+export const overlay = asked.get("overlay") === "1";
+/** Seconds by which an overlay is late, as its video is; no other page may be late. */
+export const delay = overlay
+  ? Math.min(Math.max(Number.parseFloat(asked.get("delay") ?? "") || 0, 0), 60)
+  : 0;
 /** True for an unattended screen: no pointer, no links. */
-export const kiosk = asked.get("kiosk") === "1";
+export const kiosk = overlay || asked.get("kiosk") === "1";
 /** Seconds for which each part of the tables is shown in turn; 0: all are shown together. */
 export const rotate = Math.min(
   Math.max(Number.parseInt(asked.get("rotate") ?? "", 10) || 0, 0),
@@ -112,6 +118,7 @@ export function address(path) {
 export function stayOn() {
   if (!kiosk) return;
   document.body.classList.add("kiosk");
+  document.body.classList.toggle("overlay", overlay);
   const ask = () =>
     document.visibilityState === "visible" && navigator.wakeLock?.request("screen").catch(() => {});
   document.addEventListener("visibilitychange", ask);

@@ -3,7 +3,7 @@
 
 import { serverTimeText } from "./beats.js";
 import { connect } from "./connection.js";
-import { page } from "./page.js";
+import { delay, page } from "./page.js";
 
 /**
  * Call `onPicture(picture)` for each table, `onJackpot(picture)` for each jackpot (also when a
@@ -17,15 +17,29 @@ export function listen(
   onMotion = (_motion) => {},
 ) {
   const ends = new Map();
+  let found; // what is lost is so at once, what is found again only when the page shows it
   const names = [
     ...page.tables.map((table) => `table=${table}`),
     ...page.jackpots.map((jackpot) => `jackpot=${jackpot}`),
   ];
   connect(
     { path: "/stream", query: page.language ? `lang=${page.language}` : "", names },
-    { picture: onPicture, jackpot: showJackpot, motion: onMotion },
-    onLost,
+    { picture: late(onPicture), jackpot: late(showJackpot), motion: late(onMotion) },
+    (since) => {
+      clearTimeout(found);
+      if (since) onLost(since);
+      else found = later(() => onLost(null));
+    },
   );
+
+  /** A handler that is called as much later as this page is. */
+  function late(handler) {
+    return (update) => later(() => handler(update));
+  }
+
+  function later(work) {
+    return delay === 0 ? work() : setTimeout(work, delay * 1000);
+  }
 
   function showJackpot(picture) {
     clearTimeout(ends.get(picture.jackpot));
