@@ -71,7 +71,7 @@ class LinkReader:
         self.ended: asyncio.Future[str] = self._loop.create_future()
         self.failure: LinkFailedError | None = None
         """Why the link failed, if it did."""
-        self._loop.add_reader(link.fileno(), self._read)
+        self._loop.add_reader(link.fileno(), self._read, link.read_ready)
         self._wake_after(wait)
 
     def end(self, reason: str) -> None:
@@ -116,10 +116,10 @@ class LinkReader:
         finally:
             self._loop.remove_writer(fd)
 
-    def _read(self) -> None:
+    def _read(self, read: Callable[[], bytes]) -> None:
         """Pass on one chunk, or silence if the descriptor is empty."""
         try:
-            data = self._link.read(0)
+            data = read()
         except LinkFailedError as failure:
             self.fail(failure)
             return
@@ -156,7 +156,7 @@ class LinkReader:
         meanwhile may be lost, and data that arrives now may have been kept elsewhere.
         """
         for _ in range(MAX_READS_AFTER_RESUME):
-            self._read()
+            self._read(self._read_any)
             if self.ended.done() or self._drained:
                 break
         self.end(f"this machine was suspended for {slept:.0f} s; the link is opened again")
@@ -176,7 +176,10 @@ class LinkReader:
 
     def _on_timer(self) -> None:
         self._timer = None
-        self._read()
+        self._read(self._read_any)
+
+    def _read_any(self) -> bytes:
+        return self._link.read(0)
 
     def _stop(self) -> None:
         if self._loop.remove_reader(self._link.fileno()):

@@ -35,10 +35,18 @@ class DescriptorLink(ABC):
     def read(self, timeout: float) -> bytes:
         """See :class:`devices.links.link.Link`."""
         try:
-            # poll first: an empty read from a ready port means that it has hung up
             if not self._readable.poll(timeout * 1000):
                 self.drained = True
                 return b""
+        except OSError as error:
+            raise self.unreadable(error) from error
+        return self.read_ready()
+
+    def read_ready(self) -> bytes:
+        """Return received bytes once the descriptor has been found readable: if there are none, it
+        has hung up. Raises :class:`LinkFailedError`.
+        """
+        try:
             data = os.read(self._fd, MAX_READ_BYTES)
         except BlockingIOError:
             return b""

@@ -143,11 +143,11 @@ class SerialLink(DescriptorLink):
         self._facts = {"port": os.path.realpath(path), **adapter_facts(path)}
         self._mark_decoder = None if settings.parity == "N" else ParityMarkDecoder()
 
-    def read(self, timeout: float) -> bytes:
-        """See :class:`devices.links.link.Link`. With a parity, bytes may be
+    def read_ready(self) -> bytes:
+        """See :class:`devices.links.descriptor.DescriptorLink`. With a parity, bytes may be
         :class:`common.readings.DamagedBytes`.
         """
-        data = super().read(timeout)
+        data = super().read_ready()
         return data if self._mark_decoder is None else self._mark_decoder.decode(data)
 
     def _apply_format(self, settings: LineSettings) -> None:

@@ -73,9 +73,9 @@ class TcpLink(DescriptorLink):
         self._socket.setblocking(False)
         super().__init__(self._socket.fileno())
 
-    def read(self, timeout: float) -> bytes:
-        """See :class:`devices.links.link.Link`."""
-        data = super().read(timeout)
+    def read_ready(self) -> bytes:
+        """See :class:`devices.links.descriptor.DescriptorLink`."""
+        data = super().read_ready()
         self._first += data[: MAX_SHOWN_GREETING_BYTES - len(self._first)]
         return data
 

@@ -51,6 +51,10 @@ class ThreadedLink:
             raise chunk
         return chunk
 
+    def read_ready(self) -> bytes:
+        """See :meth:`read`."""
+        return self.read()
+
     def is_readable(self) -> bool:
         """Return whether chunks wait."""
         return not self._chunks.empty()

@@ -220,6 +220,10 @@ class WorldLink(DescriptorLink):
         self._device.note_read(len(data), self._sent, self._machine)
         return data
 
+    def read_ready(self) -> bytes:
+        """See :class:`DescriptorLink`."""
+        return self.read(0)
+
     def send(self, data: bytes) -> int:
         """See :class:`DescriptorLink`."""
         try:
