@@ -1,0 +1,39 @@
+"""A wheel of each kind plays in a world, and a number that it has not shown is found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.world.run import Plan, plan, run
+from tests.world.wheels.kinds import KINDS, Spin
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_wheel_plays_under_the_faults_of_a_seed(kind: str) -> None:
+    outcome = run(plan(1, hours=0.05, tables=1, faults=4, pace=4.0, wheel=kind))
+    assert outcome.finding is None, "\n".join(outcome.trace[-50:])
+    assert outcome.events > 10, "hardly anything happened"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_another_number_is_found(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The checker must know what lies on each wheel."""
+    shows = KINDS[kind].shows
+
+    def shows_another(model: Any) -> Spin | None:
+        spin = shows(model)
+        return spin and spin._replace(number="none")
+
+    monkeypatch.setitem(KINDS, kind, KINDS[kind]._replace(shows=shows_another))
+    finding = run(Plan(1, hours=0.05, tables=1, wheel=kind)).finding
+    assert finding is not None
+    assert finding.startswith("not shown by the wheel")
+
+
+def test_every_kind_is_drawn_but_no_croupier_where_all_commands_are_signed() -> None:
+    drawn = {kind for seed in range(60) for kind in plan(seed, tables=4).wheels}
+    assert drawn == {*KINDS}
+    signed = {kind for seed in range(60) for kind in plan(seed, tables=4, parts=("people",)).wheels}
+    assert signed == {name for name, kind in KINDS.items() if not kind.by_hand}
