@@ -39,7 +39,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="make world", description=__doc__)
     parser.add_argument("--seed", type=int, help="run this seed and print its trace")
     parser.add_argument("--from", type=int, default=1, dest="first", help="the first seed")
-    parser.add_argument("--seeds", type=int, default=200, help="how many seeds")
+    parser.add_argument("--seeds", type=int, default=50, help="how many seeds")
     parser.add_argument("--total", type=float, help="table-hours to run, instead of --seeds")
     parser.add_argument("--hours", type=float, default=1.0, help="hours of one world")
     parser.add_argument("--tables", type=int, default=8)

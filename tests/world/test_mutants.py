@@ -162,7 +162,8 @@ def test_a_planted_defect_is_found_by_its_part(
 ) -> None:
     plant(monkeypatch)
     parts = (defects.DEFECTS[plant],)
-    assert found(plant, lambda seed: plan(seed, 0.3, 1, 20, parts=parts))
+    # a wheel that sends little leaves fewer gaps
+    assert found(plant, lambda seed: plan(seed, 0.3, 1, 20, parts=parts, wheel="cammegh-ss2"))
 
 
 @pytest.mark.parametrize("plant", people.DEFECTS, ids=lambda plant: plant.__name__)

@@ -172,14 +172,14 @@ DEFECTS = (
     Defect(fence_is_forgotten, "a device is read", 3, 0.05, 4, pair=True, among=NO_STORE),
     Defect(claims_are_not_looked_at, "one round, two", 1, parts=("rival",)),
     Defect(events_are_numbered_again, "published", 2),
-    Defect(retained_topics_are_published_once, "nothing is retained", 2),
+    Defect(retained_topics_are_published_once, "nothing is retained", 7),
     Defect(rounds_are_forgotten_at_a_restart, "one round, two", 1),
     Defect(will_is_not_cleared, "no daemon is online", 2),
     Defect(dead_run_keeps_its_lease, "a machine could", 1, pair=True, among=DIES),
     Defect(tables_are_never_yielded, "a machine could", 1, pair=True, among=NO_BROKER),
     Defect(claims_expire_too_early, "two daemons have one table", 3, parts=("rival",)),
     Defect(
-        twin_is_not_suspected, "two daemons have one name", 3, 0.15, 6, parts=("twin",), among=TWIN
+        twin_is_not_suspected, "two daemons have one name", 2, 0.15, 6, parts=("twin",), among=TWIN
     ),
     Defect(lost_device_is_not_opened_again, "no result for", 1, 0.3, 3, among=UNPLUGGED),
 )
