@@ -60,7 +60,6 @@ CONTENT_SECURITY_POLICY = "; ".join(
         "media-src blob:",
         "connect-src 'self'",
         "font-src 'self'",
-        "media-src blob:",
         "manifest-src 'self'",
         "base-uri 'none'",
         "form-action 'self'",
