@@ -27,9 +27,11 @@ def days_page(table: str, title: str, days: Sequence[date], language: str, base:
     return _page("permanency_days.html", name, language, base, days=newest_first)
 
 
-def day_page(permanency: Permanency, trouble: str | None, base: str = "") -> str:
+def day_page(
+    permanency: Permanency, trouble: str | None, base: str = "", house: Sequence[str] = ()
+) -> str:
     """Return one day. ``trouble``: why rounds cannot be stored, or None. ``base``: the prefix of
-    all addresses.
+    all addresses. ``house``: the lines of the letterhead.
     """
     language = permanency.language
     name, *lines = header_lines(permanency)
@@ -43,6 +45,7 @@ def day_page(permanency: Permanency, trouble: str | None, base: str = "") -> str
         language,
         base,
         day=permanency.day.isoformat(),
+        house=house,
         lines=lines,
         trouble=trouble and text("permanency.unkept", language, trouble=trouble),
         sessions=sessions,

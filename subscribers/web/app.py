@@ -180,7 +180,8 @@ class WebApplication:
         if form == "pdf":
             data = await asyncio.to_thread(_pdf, made, self.settings.letterhead)
             return Response(data, headers=headers, media_type="application/pdf")
-        return HTMLResponse(day_page(made, self.pictures.store.trouble, self.settings.base))
+        settings, trouble = self.settings, self.pictures.store.trouble
+        return HTMLResponse(day_page(made, trouble, settings.base, settings.letterhead))
 
     def _permanency(
         self, table: str, day: date, begin: datetime, end: datetime, language: str

@@ -234,3 +234,12 @@ def test_the_sheet_of_a_wheel_has_its_lanes_from_left_to_right() -> None:
     assert words[heading : heading + 3] == ["rojo", "0", "negro"]
     assert {"17", "0", "12", "corregido"} <= set(words)
     assert any(word.startswith("nula") for word in words)
+
+
+def test_page_and_paper_begin_with_the_letterhead_of_the_house() -> None:
+    day, house = wheel_day(), ("Casino <Mayor>, S.A.", "NIF A-12345678")
+    page = day_page(day, None, house=house)
+    assert page.index("Casino &lt;Mayor&gt;, S.A.") < page.index(house[1]) < page.index("<h1>")
+    words = [word.strip() for word in pdf_words(as_pdf(day, house))]
+    assert words[:2] == [*house]
+    assert "house" not in day_page(day, None)
