@@ -308,7 +308,7 @@ def test_new_records_are_announced(room: Room, web: WebServer, page: Page) -> No
     page.wait_for_function("window.begun")
     room.spin(4, "8")
     room.keep()
-    fresh = page.locator(".head button")
+    fresh = page.locator(".head > button")
     expect(fresh).to_contain_text("new: show")
     expect(page.locator("tbody tr")).to_have_count(count)
     fresh.click()
