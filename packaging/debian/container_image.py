@@ -4,7 +4,7 @@ The smallest root of Debian with the package and Mosquitto, from the archives th
 machine is configured with. Requires mmdebstrap and buildah. Written in two formats:
 FOLDER/novamas_VERSION_ARCHITECTURE.docker.tar is what `podman load` and `docker load` read with its
 healthcheck, for which the format of OCI has no place; .oci.tar is for registries and Kubernetes.
-Two builds of a package from the same archives are equal byte for byte.
+All files have the time of the package's commit.
 """
 
 from __future__ import annotations

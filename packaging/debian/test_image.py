@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 import tarfile
 from pathlib import Path
 from typing import Any
@@ -162,13 +160,3 @@ def test_a_number_is_at_the_broker_and_the_healthcheck_follows_daemon_and_broker
     second.process.wait(60)
     until("offline by its last will", lambda: probe.check().returncode == 1)
     assert again.stop() == 0
-
-
-def test_two_images_of_a_package_are_the_same(tmp_path: Path, archives: dict[str, Path]) -> None:
-    built = archives
-    deb = built["docker"].with_name(built["docker"].name.replace(".docker.tar", ".deb"))
-    made = CHECKOUT / "packaging" / "debian" / "container_image.py"
-    subprocess.run([sys.executable, made, deb, tmp_path], check=True, capture_output=True)
-    for kind, path in built.items():
-        again = tmp_path / path.name
-        assert again.read_bytes() == path.read_bytes(), kind
