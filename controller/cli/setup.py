@@ -55,10 +55,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="take the answers from a TOML file; ask nothing",
     )
-    parser.add_argument(
+    ways = parser.add_mutually_exclusive_group()
+    ways.add_argument(
         "--dry-run", action="store_true", help="print what would be written, and write nothing"
     )
-    parser.add_argument(
+    ways.add_argument(
         "--web",
         action="store_true",
         help="ask in a browser on this machine, by the address that is printed",
@@ -68,61 +69,60 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Ask, write and start. Returns 0 also if the person declines."""
-    from controller.cli import setup_terminal
-    from controller.setup.answer_file import answer_all
-    from controller.setup.change import SetupError
-    from controller.setup.plan import make_plan
-    from controller.setup.words import say
-
-    language = arguments.language
-    file = arguments.file or default_file()
-    try:
-        facts = facts_of(file)
-        if arguments.web:
-            return _in_browser(facts, language)
-        if arguments.answers is not None:
-            given = answer_all(arguments.answers, facts, language, _print_doubt)
-        else:
-            given = setup_terminal.ask_all(facts, language, found_devices)
-        plan = make_plan(given, facts)
-        if arguments.dry_run:
-            setup_terminal.show(plan, language, whole=True)
-            return 0
-        if arguments.answers is not None or not plan.changes:
-            setup_terminal.show(plan, language)
-        elif not setup_terminal.confirm(plan, language):
-            print(say("say.nothing", language))
-            return 0
-        carry_out(plan, facts, language)
-    except SetupError as error:
-        raise CommandLineError(str(error)) from None
-    except KeyboardInterrupt:
-        print(f"\n{say('say.nothing', language)}")
-        return 130
-    return 0
-
-
-def _in_browser(facts: Facts, language: str) -> int:
-    """Ask in a browser, then carry out the plan. Raises ``SetupError``."""
     from controller.setup.browser import BrowserFront
     from controller.setup.change import SetupError
     from controller.setup.words import say
 
-    front = BrowserFront(facts, found_devices)
-    front.start()
+    if arguments.web and arguments.answers is not None:
+        raise CommandLineError("--web: --answers asks nothing; leave one of them out", 2)
+    language = arguments.language
+    front = None
     try:
-        print(say("say.look", language, address=front.address), flush=True)
-        plan = front.wait()
-        if plan is None:
+        facts = facts_of(arguments.file or default_file())
+        if arguments.web:
+            front = BrowserFront(facts, found_devices)
+            front.start()
+            print(say("say.look", language, address=front.address), flush=True)
+        try:
+            plan = front.wait() if front is not None else _agreed_plan(arguments, facts)
+        except KeyboardInterrupt:
+            print(f"\n{say('say.nothing', language)}")
+            return 130
+        if plan is not None:
+            carry_out(plan, facts, language, front)
+        elif not arguments.dry_run:
             print(say("say.nothing", language))
-            return 0
-        carry_out(plan, facts, language, front)
     except SetupError as error:
-        front.finish([], str(error))
-        raise
+        if front is not None:
+            front.finish([], str(error))
+        raise CommandLineError(str(error)) from None
     finally:
-        front.close()
+        if front is not None:
+            front.close()
     return 0
+
+
+def _agreed_plan(arguments: argparse.Namespace, facts: Facts) -> SetupPlan | None:
+    """Ask on the terminal, or take the answers of a file; show the plan. None: nothing is to be
+    done. Raises ``SetupError``.
+    """
+    from controller.cli import setup_terminal
+    from controller.setup.answer_file import answer_all
+    from controller.setup.plan import make_plan
+
+    language = arguments.language
+    if arguments.answers is not None:
+        given = answer_all(arguments.answers, facts, language, _print_doubt)
+    else:
+        given = setup_terminal.ask_all(facts, language, found_devices)
+    plan = make_plan(given, facts)
+    if arguments.dry_run:
+        setup_terminal.show(plan, language, whole=True)
+        return None
+    if arguments.answers is not None or not plan.changes:
+        setup_terminal.show(plan, language)
+        return plan
+    return plan if setup_terminal.confirm(plan, language) else None
 
 
 def default_file() -> Path:

@@ -34,7 +34,6 @@ from controller.setup.facts import Facts
 from controller.setup.first_file import (
     BROKER_BESIDE,
     BROKER_WITHIN,
-    EMBEDDED_BROKER,
     MORE,
     SITE,
     TABLE,
@@ -197,7 +196,7 @@ def _text(
 ) -> tuple[str, list[FileChange]]:
     """Return the configuration, and the files that it needs besides."""
     before = content(facts.file)
-    url = _url(given, facts)
+    url = _url(given)
     if before is None:
         section = BROKER_WITHIN if given["broker"] == "embedded" else BROKER_BESIDE
         base = _first(given) + section.format(url=quoted(url))
@@ -228,23 +227,14 @@ def _first(given: Mapping[str, Any]) -> str:
     )
 
 
-def _url(given: Mapping[str, Any], facts: Facts) -> str:
+def _url(given: Mapping[str, Any]) -> str:
     if given["broker"] == "address":
         return str(given["broker_url"])
-    existing = facts.existing.broker.url if facts.existing else ""
     if given["broker"] == "embedded":
-        return existing if existing.startswith("embedded:") else free_embedded(facts)
+        return f"embedded://{given['broker_listen']}"
     host, port = address(given["broker_listen"])
     local = reachable(host)
     return f"mqtt://{bracketed(local)}:{port}"
-
-
-def free_embedded(facts: Facts) -> str:
-    """Return the address of the embedded broker: the usual port, or the next one that is free."""
-    first = address(EMBEDDED_BROKER.removeprefix("embedded://"))[1]
-    ports = range(first, first + 1000)
-    free = (port for port in ports if facts.port_problem("127.0.0.1", port) is None)
-    return f"embedded://127.0.0.1:{next(free, first)}"
 
 
 def _site(given: Mapping[str, Any], facts: Facts) -> dict[KeyPath, Any]:

@@ -102,7 +102,29 @@ def _listen(text: str, answers: Answers, existing: str | None) -> str:
 
 
 def _broker_listen(text: str, answers: Answers) -> str:
-    return _listen(text, answers, mosquitto_listens(answers.facts))
+    facts = answers.facts
+    # Debian's Mosquitto, which setup restarts, may listen there now
+    restarted = answers.get("broker") == "mosquitto" and facts.is_service and facts.has_systemd
+    return _listen(text, answers, text if restarted else _listens_now(answers))
+
+
+def _listens_now(answers: Answers) -> str | None:
+    """Return where the chosen broker listens by the existing files, or None."""
+    if answers.get("broker") == "mosquitto":
+        return mosquitto_listens(answers.facts)
+    existing = answers.facts.existing
+    url = existing.broker.url if existing is not None else ""
+    return url.removeprefix("embedded://") if url.startswith("embedded://") else None
+
+
+def _free_listen(answers: Answers) -> str:
+    """Return where the broker listens now, else the usual port or the next that is free."""
+    if (now := _listens_now(answers)) is not None:
+        return now
+    host, first = address(DEFAULT_LISTEN)
+    problem = answers.facts.port_problem
+    free = (port for port in range(first, first + 1000) if problem(host, port) is None)
+    return f"{host}:{next(free, first)}"
 
 
 def _web(text: str, answers: Answers) -> str:
@@ -200,9 +222,8 @@ REST_ROWS = (
     QuestionRow("broker_password", "secret", as_typed,
         when=lambda answers: _at_address(answers) and answers.get("broker_username") != NONE,
         fields=lambda answers: {"username": str(answers.get("broker_username"))}),
-    QuestionRow("broker_listen", "text", _broker_listen,
-        lambda answers: mosquitto_listens(answers.facts) or DEFAULT_LISTEN,
-        when=lambda answers: bool(answers.get("broker") == "mosquitto")),
+    QuestionRow("broker_listen", "text", _broker_listen, _free_listen,
+        when=lambda answers: not _at_address(answers)),
     QuestionRow("inspector", "choice", _inspector,
         lambda answers: "yes" if _must_enrol(answers) else "no", yes_no),
     QuestionRow("inspector_name", "text", _person_name, when=_enrols),

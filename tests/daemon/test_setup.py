@@ -50,7 +50,7 @@ class Setup:
             assert self.program.poll() is None, self.lines
             return any(wanted in line for line in self.lines)
 
-        until(wanted, printed, lambda: "\n".join(self.lines), timeout=2 * TIMEOUT_SECONDS)
+        until(wanted, printed, lambda: "\n".join(self.lines), timeout=4 * TIMEOUT_SECONDS)
 
     def stop(self, number: signal.Signals) -> None:
         self.program.send_signal(number)
@@ -64,6 +64,7 @@ def test_without_questions_to_the_first_number(tmp_path: Path, ending: ExitStack
             site = "casino-prueba"
             decree = "ARA02"
             web = "127.0.0.1:{web}"
+            broker_listen = "127.0.0.1:{free_port()}"
             [[table]]
             name = "ruleta-1"
             device = "serial://{link}"

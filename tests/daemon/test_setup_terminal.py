@@ -15,10 +15,12 @@ import pytest
 from tests.support.brokers.mosquitto import free_port
 from tests.support.programs import running, with_constants
 from tests.support.terminal import Terminal
-from tests.support.waiting import until
+from tests.support.waiting import TIMEOUT_SECONDS, until
 
 pytestmark = pytest.mark.usefixtures("programs")
 
+SPINS = 4 * TIMEOUT_SECONDS
+"""Seconds for two spins of the wheel, which take a minute, on a starved machine."""
 NOVAMAS = [sys.executable, "-m", "controller.cli"]
 
 
@@ -40,8 +42,9 @@ def typed(folder: Path, link: Path, web: int) -> list[tuple[str, str]]:
         ("Which game", ""),
         ("Set up another one?", ""),
         ("Which MQTT broker", ""),
-        ("Enrol an inspector", "<"),
+        ("Where the broker listens", "<"),
         ("Which MQTT broker", "1"),
+        ("Where the broker listens", f"127.0.0.1:{free_port()}"),
         ("Enrol an inspector", "yes"),
         ("name, as it stands", "A. Riera"),
         ("badge", "4711"),
@@ -93,7 +96,7 @@ def test_from_nothing_to_the_first_number(tmp_path: Path, link: Path) -> None:
             since = asked(terminal, question, since)
             terminal.type(answer)
         terminal.wait_for(f"http://127.0.0.1:{web}/pit", since)
-        terminal.wait_for("ruleta-1: first number", since)
+        terminal.wait_for("ruleta-1: first number", since, SPINS)
         assert "una frase" not in terminal.text
         assert "271828" not in terminal.text
         terminal.press_ctrl_c()

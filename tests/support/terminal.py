@@ -65,9 +65,9 @@ class Terminal:
         """The number of bytes drawn so far."""
         return len(self._drawn)
 
-    def wait_for(self, wanted: str, since: int = 0) -> None:
+    def wait_for(self, wanted: str, since: int = 0, timeout: float = TIMEOUT_SECONDS) -> None:
         """Wait until it has drawn this text; ``since``: after this many bytes."""
-        end = time.monotonic() + TIMEOUT_SECONDS
+        end = time.monotonic() + timeout
         while wanted.encode() not in self._drawn[since:]:
             if time.monotonic() > end or not self._read():
                 pytest.fail(f"{wanted!r} was not drawn, but\n{self.text[-4000:]}")

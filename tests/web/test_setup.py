@@ -110,6 +110,8 @@ def test_a_technician_with_a_phone_gets_the_first_number(
     next_question("A qué se juega")
     next_question("Mesas hasta ahora")
     next_question("servidor MQTT")
+    phone.get_by_label("Dónde escucha").fill(f"127.0.0.1:{free_port()}")
+    next_question("Dónde escucha")
     next_question("inspector")
     phone.get_by_label("Dónde llegan los navegadores").fill(f"127.0.0.1:{web}")
     next_question("Dónde llegan")
@@ -123,7 +125,13 @@ def test_a_technician_with_a_phone_gets_the_first_number(
     display = phone.get_by_role("link", name=f"http://127.0.0.1:{web}/floor")
     display.tap()
     expect(phone.locator("body")).to_contain_text("ruleta-1")
-    until("a number", lambda: "first number" in setup.text, lambda: setup.text)
+    # two spins of the wheel take a minute
+    until(
+        "a number",
+        lambda: "first number" in setup.text,
+        lambda: setup.text,
+        timeout=4 * TIMEOUT_SECONDS,
+    )
     assert found == []
     setup.program.send_signal(signal.SIGINT)
     assert setup.program.wait(TIMEOUT_SECONDS) == 0
