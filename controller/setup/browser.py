@@ -10,6 +10,7 @@ import asyncio
 import socket
 import threading
 from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import suppress
 from importlib.resources import files
 from typing import Any
 
@@ -241,7 +242,8 @@ async def _device_stream(
     loop, views = asyncio.get_running_loop(), asyncio.Queue[DeviceView]()
 
     def on_change(view: DeviceView) -> None:
-        loop.call_soon_threadsafe(views.put_nowait, view)
+        with suppress(RuntimeError):  # setup has left meanwhile
+            loop.call_soon_threadsafe(views.put_nowait, view)
 
     live = LiveDevice(device, on_change)
     try:
