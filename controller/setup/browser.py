@@ -259,7 +259,7 @@ async def _device_stream(
                     beaten = clock.monotonic()
                     yield ":\n\n"
     finally:
-        await run_in_threadpool(live.close)
+        live.close()  # at once: the stream is cancelled here, and the daemon needs the port
 
 
 def _as_json(question: Question, language: str) -> dict[str, Any]:
