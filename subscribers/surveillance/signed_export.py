@@ -1,5 +1,6 @@
 """A signed export: the records of a search as CSV and PDF, and a statement over both files, which
-the exporting person signs with the own key. No clock; no I/O but the archive's.
+the exporting person signs with the own key. No clock, no I/O. Loading it takes as long as a start
+of the web server, because of PDF and signature: load it when something is exported.
 
 The statement is a JWS (RFC 7515) of JSON, as signed commands are: its key is in the people file.
 """
@@ -16,76 +17,20 @@ from typing import Literal
 
 import msgspec
 
-from common.contract.node import Checkpoint
 from common.paper import Paper, printable
 from common.people.jws import sign
-from subscribers.surveillance.archive import ArchiveRow, Query, RecordArchive
+from subscribers.surveillance.archive import ArchiveRow
 from subscribers.surveillance.export_forms import as_csv, csv_header
+from subscribers.surveillance.export_statement import Statement
 from subscribers.surveillance.items import item
 from subscribers.surveillance.words import room_text
 
-FORMAT = "novamas surveillance export 1"
-MAX_RECORDS = 2000
-"""Maximum number of records in one export."""
-MAX_CHECKPOINTS = 200
-"""Number of checkpoints among which the newest of each journal is searched."""
 CSV_NAME, PDF_NAME = "records.csv", "records.pdf"
 STATEMENT_NAME, SIGNED_NAME = "statement.json", "statement.jws"
 _COLUMNS = (38.0, 30.0, 72.0, 88.0, 0.0)
 """Widths of the columns of the PDF in millimetres; 0: the rest."""
 _LINE_MM, _CHARACTER_MM = 3.2, 1.4
 """Height of a line, and the width of a character, somewhat more than the mean."""
-
-
-class SignedHead(msgspec.Struct, frozen=True):
-    """The newest signed state of a journal that the archive has."""
-
-    node: str
-    journal: str
-    position: int
-    hash: str
-    time: str
-
-
-class Statement(msgspec.Struct, frozen=True, kw_only=True):
-    """What was exported, from what, and by whom."""
-
-    format: str = FORMAT
-    site: str
-    person: str
-    """The id of the exporting person."""
-    name: str
-    time: str
-    """When it was exported."""
-    query: dict[str, str | list[str]]
-    """The filters of the search, as in the address of the page."""
-    records: int
-    through: int
-    """The number of the archive's newest record when the search was made: its head."""
-    checkpoints: tuple[SignedHead, ...]
-    """The newest checkpoint of each journal."""
-    files: dict[str, str] = {}
-    """The SHA-256 of each file."""
-
-
-def heads(archive: RecordArchive, site: str) -> tuple[SignedHead, ...]:
-    """Return the newest checkpoint of each journal of a site. Raise ``ArchiveError``."""
-    query = Query(sites=(site,), kinds=("checkpoint",), order="latest", limit=MAX_CHECKPOINTS)
-    found: dict[tuple[str, str], SignedHead] = {}
-    for row in archive.find(query):
-        try:
-            checkpoint = msgspec.json.decode(row.record.body, type=Checkpoint)
-        except (ValueError, RecursionError):
-            continue
-        head = SignedHead(
-            row.record.node,
-            checkpoint.journal,
-            checkpoint.position,
-            checkpoint.hash,
-            row.record.time,
-        )
-        found.setdefault((head.node, head.journal), head)
-    return tuple(found.values())
 
 
 def signed_export(

@@ -15,14 +15,8 @@ from common.contract.times import format_utc
 from common.log import structlog
 from subscribers.console.admission import Denied
 from subscribers.surveillance.archive import ArchiveRow, RecordArchive
+from subscribers.surveillance.export_statement import MAX_RECORDS, SignedHead, Statement, heads
 from subscribers.surveillance.lookup import find_records
-from subscribers.surveillance.signed_export import (
-    MAX_RECORDS,
-    SignedHead,
-    Statement,
-    heads,
-    signed_export,
-)
 from subscribers.surveillance.words import room_text
 from subscribers.web.archive_access import NO_STORE_HEADERS, ArchiveAccess, is_viewer, json_response
 from subscribers.web.parameters import WholeNumber
@@ -101,9 +95,15 @@ class SurveillanceExport:
             through=body.through,
             checkpoints=checkpoints,
         )
-        data = await asyncio.to_thread(signed_export, rows, statement, key, session.language)
+        data = await asyncio.to_thread(_signed, rows, statement, key, session.language)
         self._log.info("records exported", person=person.id, records=len(rows))
         name = f"{self._site}-{now[:19].replace(':', '').replace('-', '')}Z.zip"
         return json_response(
             {"ok": True, "records": len(rows), "name": name, "data": b64encode(data).decode()}
         )
+
+
+def _signed(rows: list[ArchiveRow], statement: Statement, key: bytes, language: str) -> bytes:
+    from subscribers.surveillance.signed_export import signed_export  # loads PDF and signatures
+
+    return signed_export(rows, statement, key, language)
