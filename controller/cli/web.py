@@ -86,6 +86,7 @@ def settings_of(configuration: Configuration, listen: str | None = None) -> dict
         "letterhead": configuration.site.letterhead,
         "media": web.media,
         "also": web.also,
+        "dealer": web.dealer,
         "state": web.path,
         "day_begins": web.day_begins,
         "log": configuration.log.format,

@@ -187,7 +187,7 @@ class WebConfig(_ConfigSection, frozen=True):
     ``streams``: maximum number of browsers with live pictures. ``theme``: a style sheet of the
     site. ``path``: the server's data directory. ``house``: its name on the displays; ``logo``: a
     picture instead of it; ``media``: a folder of pictures for idle tables; ``also``: the second
-    language of the displays.
+    language of the displays; ``dealer``: they name the croupier.
 
     ``pin_keys``: directory of the keys that PINs unlock; it enables the console. ``pepper_file`` or
     the systemd credential ``pepper_credential``: the secret needed besides the PIN to unlock a key.
@@ -218,6 +218,7 @@ class WebConfig(_ConfigSection, frozen=True):
     logo: Name | None = None
     media: Name | None = None
     also: Literal["en", "es", "ca", "eu", "gl"] | None = None
+    dealer: bool = False
     path: Name = "web"
     day_begins: Annotated[
         str, Meta(pattern=r"^([01]\d|2[0-3]):[0-5]\d\Z", description="a time of day, as 06:00")

@@ -122,6 +122,8 @@ class Picture(msgspec.Struct, frozen=True, kw_only=True):
     """An announced new minimum in minor units."""
     rounds_at_minimum: int | None
     """Valid rounds left at this minimum, if a new one was announced."""
+    dealers: tuple[str, ...] = ()
+    """The croupiers, where the house shows them."""
     titles: Mapping[str, str]
     """The decree's names of the game, by language."""
     calls: Mapping[str, str]
@@ -169,8 +171,12 @@ def table_picture(
     rounds: tuple[PlayedRound, ...],
     outdated: Outdated | None,
     language: str | None,
+    *,
+    dealer: bool = False,
 ) -> Picture:
-    """Return the picture of a table. ``language``: None for that of its decree."""
+    """Return the picture of a table. ``language``: None for that of its decree; ``dealer``: whether
+    it names the croupier.
+    """
     about = None if snapshot.info is None else snapshot.info.about
     chosen = language or first_of(() if about is None else about.languages)
     state = snapshot.state
@@ -200,6 +206,9 @@ def table_picture(
         maximum=_maximum(shown),
         next_minimum=None if shown is None else shown.next_minimum,
         rounds_at_minimum=None if shown is None else shown.rounds_at_this_minimum,
+        dealers=state.staff.get("croupier", ())
+        if dealer and state is not None and trouble is None
+        else (),
         titles={} if about is None else about.title,
         calls=snapshot.announcement if trouble is None else {},
         linked=_linked(shown, chosen),

@@ -68,7 +68,9 @@ def main(argv: list[str] | None = None) -> int:
         {jackpot.id: jackpot.simulated for jackpot in settings.jackpots},
     )
     web = WebApplication(
-        settings, floor, Pictures(floor, RoundStore(Path(settings.state), _log_store_error))
+        settings,
+        floor,
+        Pictures(floor, RoundStore(Path(settings.state), _log_store_error), dealer=settings.dealer),
     )
     web.pit = _pit(web)
     if isinstance(web.pit, str):

@@ -77,6 +77,8 @@ class WebSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """A folder of pictures that are shown where a table has nothing to show."""
     also: str | None = None
     """The second language of the displays; None: the decree's other one, if it has two."""
+    dealer: bool = False
+    """Whether the displays name the croupier."""
     state: str = "."
     """The folder in which the server stores its data."""
     day_begins: str = "06:00"

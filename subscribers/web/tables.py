@@ -21,10 +21,12 @@ from subscribers.feed.floor import Floor
 
 
 class Pictures:
-    """The pictures for browsers, and the ended rounds on which they are based."""
+    """The pictures for browsers, and the ended rounds on which they are based. ``dealer``: whether
+    they name the croupier.
+    """
 
-    def __init__(self, floor: Floor, store: RoundStore) -> None:
-        self._floor = floor
+    def __init__(self, floor: Floor, store: RoundStore, *, dealer: bool = False) -> None:
+        self._floor, self._dealer = floor, dealer
         self.store = store
         self._rounds = {table: store.latest(table, MAX_ROUNDS) for table in floor.known}
         self._made: dict[tuple[str, str | None], tuple[int, bytes]] = {}
@@ -47,7 +49,11 @@ class Pictures:
         floor, meter = self._floor, self._floor.meters.get(table)
         if meter is None:
             return table_picture(
-                floor.known[table], self.rounds(table), floor.outdated[table], language
+                floor.known[table],
+                self.rounds(table),
+                floor.outdated[table],
+                language,
+                dealer=self._dealer,
             )
         return jackpot.jackpot_picture(
             meter, floor.no_broker(meter.simulated), floor.now(), language

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from PIL import Image
 from playwright.sync_api import Page, expect
 
+from common.contract.commands import StaffOff, StaffOn
 from tests.support.subscribers.real import RealTable, spins
 from tests.support.web.going import go
 from tests.support.web.server import Teller
@@ -54,3 +56,25 @@ def test_only_pictures_of_the_folder_are_served(
     for name in ("c.txt", "folder.png", "none.png", "..%2fbeside.png", "../beside.png", "%2e%2e"):
         assert ask(server, f"/house/media/{name}")[0] == 404, name
     assert ask(server, "/house/logo")[0] == 404
+
+
+@pytest.mark.parametrize("dealer", [True, False])
+def test_a_screen_names_the_croupier_only_where_the_house_wants_it(
+    serve: Serve, teller: Teller, page: Page, dealer: bool
+) -> None:
+    server = serve([("ruleta-1", False)], dealer=dealer)
+    server.hears()
+    table = RealTable("roulette-french", "ARA02", {"phases": "person"}, name="ruleta-1")
+    arrival = StaffOn(at=100.0, by="M. Lasa", role="table_head", person="Ane Vila", duty="croupier")
+    say(teller, table, [*spins([25]), arrival])
+    go(page, f"{server.address}/table/ruleta-1?still=1&lang=eu")
+    expect(page.locator("#said")).to_contain_text("25")
+    names = page.locator(".dealer")
+    if dealer:
+        expect(names).to_have_text("crupierra: Ane Vila")
+        leave = StaffOff(
+            at=101.0, by="M. Lasa", role="table_head", person="Ane Vila", duty="croupier"
+        )
+        say(teller, table, [leave])
+    expect(names).to_have_count(0)
+    assert dealer or "Ane" not in page.content()

@@ -133,6 +133,9 @@ function head(picture, compact) {
     compact && h("span", { class: "soft name" }, picture.table),
     picture.simulated && compact && simulated(),
     picture.phase.id !== "closed" && limits(picture, compact),
+    !compact &&
+      picture.dealers.length > 0 &&
+      h("p", { class: "dealer" }, words("display.dealer", { names: picture.dealers.join(" · ") })),
     picture.phase.id !== "closed" && !compact && announced(picture),
   );
 }
