@@ -24,9 +24,9 @@ from devices.codec import FrameProof
 from devices.identification import Match
 from tests.support.for_each import for_each
 
-IN_LANGUAGES = {"send", "identify", "record", "doctor", "verify"}
-"""Commands of people of the floor; `watch` has the language of each decree, `carrousel` its own
-program.
+IN_LANGUAGES = {"send", "identify", "record", "doctor", "setup", "verify"}
+"""Commands of people of the floor, and the questions of setup; `watch` has the language of each
+decree, `carrousel` its own program.
 """
 
 

@@ -24,6 +24,9 @@ GIVEN = {
     "days": (HOSTILE,),
     "lines": (HOSTILE,),
     "trouble": HOSTILE,
+    "house": (HOSTILE,),
+    "light_word": HOSTILE,
+    "sentence": HOSTILE,
     "sessions": (),
     "local_clock": str,
     "texts": dict.fromkeys(("copy", "days"), HOSTILE),
@@ -37,7 +40,7 @@ GIVEN = {
     "shown_by": HOSTILE,
     "evidence": HOSTILE,
     "tables": [("groups", ("groups", "spins"), [(HOSTILE, HOSTILE)])],
-    **dict.fromkeys(("start", "page", "no_modules", "drawing"), "<b>safe</b>"),
+    **dict.fromkeys(("start", "page", "no_modules", "drawing", "light", "speeds"), "<b>safe</b>"),
 }
 PAGES = [
     ("subscribers.display", "display.html"),
