@@ -234,6 +234,20 @@ def _trusted_keys(section: ArchiveConfig | ArchiveSite) -> dict[str, tuple[str, 
     }
 
 
+def people_settings(configuration: Configuration) -> dict[str, Any]:
+    """Return the settings of a program that knows who signed something."""
+    people = configuration.people
+    if people is None or people.file is None:
+        raise CommandLineError(
+            "surveillance check-export: no [people] with `file` and `key`, so nobody's key is known"
+        )
+    return {
+        "site": configuration.site.id,
+        "people_file": people.file,
+        "people_key": people.key,
+    }
+
+
 class Action(NamedTuple):
     """A program that reads the archive: ``python -m MODULE NAME --settings=JSON OPTIONS``.
     ``settings`` derives its settings from a configuration.
@@ -247,6 +261,11 @@ class Action(NamedTuple):
 ACTIONS: dict[str, Action] = {
     "export": Action(
         "write records to a file: Parquet, CSV, JSON lines", "subscribers.surveillance.export"
+    ),
+    "check-export": Action(
+        "show who signed an export of the page, and that it is unchanged",
+        "subscribers.surveillance.check_export",
+        people_settings,
     ),
     "prune": Action(
         "remove records older than keep_days", "subscribers.surveillance.prune", pruning_settings

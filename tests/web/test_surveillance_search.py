@@ -18,10 +18,11 @@ from nacl.signing import SigningKey
 from playwright.sync_api import Browser, Page, expect
 
 from common.people.jws import is_signed
-from common.people.register import from_base64url, to_base64url
+from common.people.register import from_base64url, read_people, to_base64url
 from subscribers.surveillance.archive import Query
+from subscribers.surveillance.check_export import check
 from subscribers.surveillance.open_archive import open_archive
-from tests.support.people.staff import KEY_OF, secret
+from tests.support.people.staff import KEY_OF, SIGNER, secret
 from tests.support.web.going import go
 from tests.support.web.pit import PINS, Client
 from tests.support.web.server import WebServer
@@ -235,6 +236,8 @@ def test_what_is_listed_is_exported_and_signed(
     assert from_base64url(payload.decode()) == files["statement.json"]
     assert not is_signed(files["statement.jws"][:-8] + b"AAAAAAAA", x)
     assert files["records.pdf"].startswith(b"%PDF-")
+    people = read_people(room.people.read_bytes(), SITE, SIGNER)
+    assert check(path, people)[1].id == "s-mora"
 
 
 def test_an_export_is_refused_to_who_may_not_see_or_sends_what_it_likes(
