@@ -6,9 +6,12 @@ import asyncio
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
+from msgspec.structs import replace
+
 from common import clock
 from common.chain.schema import JournalUnusableError
 from controller.configuration.file import load
+from controller.configuration.settings import Configuration
 from controller.journal.file import OPEN_RETRY_SECONDS
 from controller.service.daemon import Daemon, serve_in_pair
 from controller.service.ending import Deadline
@@ -33,6 +36,27 @@ class _NoDeadline:
     def names_tasks_of(self, loop: object) -> None: ...
 
 
+def placeless(configuration: Configuration) -> Configuration:
+    """Return the configuration without the folder of its profiles, which a journal records, and
+    which has another name in each process.
+    """
+    return replace(
+        configuration,
+        table=tuple(
+            replace(
+                table,
+                device=tuple(
+                    replace(device, options={**device.options, "file": Path(path).name})
+                    if (path := device.options.get("file")) is not None
+                    else device
+                    for device in table.device
+                ),
+            )
+            for table in configuration.table
+        ),
+    )
+
+
 def daemon(file: Path, disk: Disk) -> Serve:
     """Return what serves as the daemon of this configuration, with its journal on that disk."""
 
@@ -47,7 +71,7 @@ def daemon(file: Path, disk: Disk) -> Serve:
 
     async def live(stop: asyncio.Event) -> None:
         deadline = cast("Deadline", cast("Any", _NoDeadline()))
-        configuration = load(file)
+        configuration = placeless(load(file))
         if configuration.standby is not None:
             ready = asyncio.Event()
             await serve_in_pair(configuration, deadline, None, ready, stop, disk.journal)
