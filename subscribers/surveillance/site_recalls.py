@@ -67,6 +67,8 @@ class RecordedTable:
         """Where the regular comparison has arrived: run and next event."""
         self.sweep_count = 0
         """Number of pages compared."""
+        self.restored: set[str] = set()
+        """The runs that began with another journal's events before them, as far as received."""
 
 
 _state = msgspec.json.Decoder(recalls.TablePosition)
@@ -138,10 +140,9 @@ class SiteRecalls:
     def on_event(self, table: RecordedTable, record: ArchiveRecord) -> None:
         """Check whether events are missing before a live event."""
         reached = table.reached.get(record.boot)
-        if reached is None and record.type == recalls.RESTORED_EVENT:
-            self._on_restored(table, record)
+        self._note_restored(table, record)
         # does the new run know the events of the previous one?
-        elif reached is None and table.reached:
+        if reached is None and table.reached and record.boot not in table.restored:
             boot, last = list(table.reached.items())[-1]
             want = recalls.WantedEvents(
                 table=table.id,
@@ -157,10 +158,14 @@ class SiteRecalls:
         if record.seq != (reached or 0) + 1 and (reached is None or record.seq > reached):
             self._schedule_gap_check(table)
 
-    def _on_restored(self, table: RecordedTable, record: ArchiveRecord) -> None:
-        """The table continues from a backup, or from the other daemon of a pair: it does not know
-        its events before this run, so none of them is compared.
+    def _note_restored(self, table: RecordedTable, record: ArchiveRecord) -> None:
+        """If the table continues from a backup, or from the other daemon of a pair, it does not
+        know its events before this run, so none of them is compared. This first event of the run
+        may be overtaken by the next one, or come by a recall.
         """
+        if record.type != recalls.RESTORED_EVENT or record.boot in table.restored:
+            return
+        table.restored.add(record.boot)
         table.comparisons.clear()
         table.wants = deque(want for want in table.wants if not want.compare)
         if table.question is not None and table.question.latest_subject.want not in table.wants:
@@ -375,6 +380,7 @@ class SiteRecalls:
         self._record_findings(outcome.findings)
         for event_ in events:
             table.reached[event_.boot] = max(event_.seq, table.reached.get(event_.boot, 0))
+            self._note_restored(table, event_)
         if question.want.last is None and events:
             return RecalledEvents(events, partial(setattr, table, "followed", events[-1]))
         return RecalledEvents(events)
