@@ -9,6 +9,7 @@ import sys
 import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
+from threading import Event, Thread
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -17,6 +18,8 @@ from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.waiting import TIMEOUT_SECONDS, until
 
 SITE = "casino-mayor"
+BREATH_SECONDS = 20.0
+"""Interval of the health, in which nothing else need be said: that of a daemon is 30 seconds."""
 
 
 class WebServer:
@@ -99,11 +102,20 @@ class WebServer:
 
 
 class Teller:
-    """Says at the broker what a daemon would say of its tables."""
+    """Says at the broker what a daemon would say of its tables. As a daemon's, its health comes
+    again and again: without a sign of life, a table is not current after a while.
+    """
 
     def __init__(self, broker: Mosquitto, boot: str = "b1", simulated: bool = False) -> None:
         self._client, self._topics = Subscriber(broker.port), Topics(SITE, simulated)
+        self._closed = Event()
+        self._breath = Thread(target=self._breathe, daemon=True)
+        self._breath.start()
         self.online(boot)
+
+    def _breathe(self) -> None:
+        while not self._closed.wait(BREATH_SECONDS):
+            self._client.publish_nowait(self._topics.node("node-1", "health"), b"{}")
 
     def online(self, boot: str) -> None:
         self.node("status", {"status": "online", "boot": boot})
@@ -128,4 +140,6 @@ class Teller:
         self._client.publish(topic, body, retain=True)
 
     def close(self) -> None:
+        self._closed.set()
+        self._breath.join()
         self._client.close()
