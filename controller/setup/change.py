@@ -16,7 +16,7 @@ CREDENTIALS = Path("/etc/credstore")
 
 
 class SetupError(NovamasError):
-    """Setup cannot go on. The message says what is wrong and what to do."""
+    """Setup cannot continue. The message says what is wrong and what to do."""
 
 
 class FileChange(msgspec.Struct, frozen=True):
