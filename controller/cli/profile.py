@@ -105,7 +105,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _missing(described: Driver, file: str) -> Iterator[str]:
-    """What a sound profile still lacks: a reading of the number, and answers to its questions."""
+    """List the gaps of a sound profile: a reading of the number, and answers to its questions."""
     if described.blind is not None and (reason := described.blind(described.options())):
         yield f"missing: {reason}\n"
     for line, question in open_questions(text_of(Path(file))):

@@ -83,7 +83,7 @@ def _settings_option(path: Path, settings: Callable[[Configuration], dict[str, A
 
 
 def _require_archive(path: Path) -> None:
-    """Refuse to record for ever into a file that nobody named."""
+    """Refuse to record into a file that the configuration does not name."""
     from controller.configuration.file import inspect_configuration
 
     if "archive" not in inspect_configuration(path).sections:
@@ -239,7 +239,7 @@ def people_settings(configuration: Configuration) -> dict[str, Any]:
     people = configuration.people
     if people is None or people.file is None:
         raise CommandLineError(
-            "surveillance check-export: no [people] with `file` and `key`, so nobody's key is known"
+            "surveillance check-export: set `file` and `key` of [people]: they say whose key signed"
         )
     return {
         "site": configuration.site.id,

@@ -1,4 +1,4 @@
-"""What a configuration says about access at the broker."""
+"""The scope of the broker's access rules, from a configuration."""
 
 from __future__ import annotations
 

@@ -49,7 +49,7 @@ class DemoFloor:
     def start_program(
         self, name: str, words: Sequence[str], *, on_terminal: bool = False
     ) -> subprocess.Popen[bytes]:
-        """Start a program that is no module of ours."""
+        """Start a program from outside this project."""
         with (self.room / f"{name}.log").open("wb") as log:
             program = subprocess.Popen(  # noqa: S603 - fixed commands
                 words,

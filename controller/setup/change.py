@@ -84,7 +84,7 @@ class Layout:
 
 
 def content(path: Path) -> bytes | None:
-    """Return what is in a file, or None if there is none. Raises :class:`SetupError`."""
+    """Return the content of a file, or None if it does not exist. Raises :class:`SetupError`."""
     try:
         return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):

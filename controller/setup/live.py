@@ -1,4 +1,4 @@
-"""What a device shows while a person looks at it. Nothing is sent to it."""
+"""The numbers of a device, live, while a person watches. Nothing is sent to it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ READ_SECONDS = 0.1
 
 
 class DeviceView(msgspec.Struct, frozen=True):
-    """What a device has sent so far. ``number``: the last one of a wheel. Cards are counted, and
-    never shown: they may lie face down.
+    """The decoded data of a device so far. ``number``: the last one of a wheel. Cards are counted,
+    and never shown: they may lie face down.
     """
 
     number: int | str | None = None

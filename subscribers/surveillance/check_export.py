@@ -7,6 +7,7 @@ from __future__ import annotations
 import argparse
 import sys
 import zipfile
+import zlib
 from hashlib import sha256
 from pathlib import Path
 
@@ -21,6 +22,12 @@ from subscribers.surveillance.signed_export import CSV_NAME, PDF_NAME, SIGNED_NA
 
 MAX_FILE_BYTES = 1 << 28
 """Maximum size of a file in an export, unpacked."""
+
+
+UNREADABLE = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError)
+"""What :mod:`zipfile` raises for a damaged file, and for one that is compressed or encrypted as it
+does not know.
+"""
 
 
 class CheckSettings(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,7 +90,7 @@ def _unpacked(path: Path) -> dict[str, bytes]:
             if any(file.file_size > MAX_FILE_BYTES for file in found):
                 raise ExportRefusedError(f"{path}: a file is larger than an export can be")
             return {file.filename: archive.read(file) for file in found}
-    except (zipfile.BadZipFile, NotImplementedError, RuntimeError, EOFError) as error:
+    except UNREADABLE as error:
         raise ExportRefusedError(f"{path}: not a ZIP file that can be read: {error}") from None
 
 

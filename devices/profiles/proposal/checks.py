@@ -14,7 +14,7 @@ SAMPLE_FRAMES = 12
 MAX_SAMPLE_FAILURES = 4
 """Number of them that may be damaged."""
 FIRST_FAILURES = 3
-"""A checksum that none of so many first frames has is not tried further."""
+"""Number of first frames after which a checksum that none of them has is given up."""
 MIN_SHARE = 0.6
 """Minimum share of different frames that must have the checksum."""
 MIN_BITS = 40

@@ -20,7 +20,7 @@ COLUMNS = 96
 
 
 class Head(msgspec.Struct, frozen=True):
-    """What the file says of itself. ``line``: the settings of the port, if they are known."""
+    """The head of the file. ``line``: the settings of the port, if they are known."""
 
     name: str
     source: str

@@ -146,6 +146,20 @@ def test_a_revoked_key_proves_nothing(
     assert (status, "revoked" in output or "has no key" in output) == (1, True), output
 
 
+def test_a_damaged_byte_anywhere_is_refused_or_changes_nothing(
+    tmp_path: Path, export: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Some bytes of a ZIP file, such as its times, are of no file in it."""
+    whole = export.read_bytes()
+    outcomes = set()
+    for place in range(0, len(whole), 7):
+        export.write_bytes(whole[:place] + bytes([whole[place] ^ 0x55]) + whole[place + 1 :])
+        status, output = checked(tmp_path, export, capsys)
+        outcomes.add(status)
+        assert (status == 0) == ("as exported by" in output), (place, output)
+    assert outcomes == {0, 1}
+
+
 def test_what_is_no_export_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     none = tmp_path / "none.zip"
     assert checked(tmp_path, none, capsys)[0] == 1
