@@ -11,7 +11,12 @@ from typing import Any
 
 import pytest
 
-from devices.recorder import MAX_QUEUED_CHUNKS, WRITE_DELAY_SECONDS, DeviceRecorder
+from devices.recorder import (
+    MAX_QUEUED_CHUNKS,
+    WRITE_DELAY_SECONDS,
+    DeviceRecorder,
+    RecordingThread,
+)
 from devices.recording import read_recording
 from devices.recording_writer import RecordingWriter
 from tests.support.waiting import TIMEOUT_SECONDS
@@ -96,7 +101,26 @@ def test_a_recording_continues_when_the_disk_has_room_again_and_notes_the_gap(
     assert "# 1 chunks are missing here" in path.read_text()
 
 
-def test_a_run_that_finds_half_its_room_is_missing_as_a_whole_and_counted(tmp_path: Path) -> None:
+class WriteOnRequest(RecordingThread):
+    """Writes in the caller's thread, and only what must be written at once: runs stay whole."""
+
+    def __init__(self) -> None:
+        self.recorders: list[DeviceRecorder] = []
+
+    def add(self, recorder: DeviceRecorder) -> None:
+        self.recorders.append(recorder)
+
+    def wake(self, *, now: bool) -> None:
+        if now:
+            for recorder in self.recorders:
+                recorder.write_queued()
+
+
+def test_a_run_that_finds_half_its_room_is_missing_as_a_whole_and_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    thread = WriteOnRequest()
+    monkeypatch.setattr("devices.recorder.THREAD", thread)
     path = tmp_path / "wheel.rec"
     told: list[str | None] = []
     recorder = DeviceRecorder(RecordingWriter(path, {}), told.append)
@@ -104,17 +128,16 @@ def test_a_run_that_finds_half_its_room_is_missing_as_a_whole_and_counted(tmp_pa
     def run(at: float, data: bytes) -> None:
         for number, byte in enumerate(data):
             recorder.enqueue(at + number / 1000, bytes([byte]))
+        thread.wake(now=True)
 
     run(1.0, b"*X;2;001; 7\r\n")
-    wait_until(lambda: path.exists() and path.read_bytes().endswith(b"\n"))
-    wait_until(lambda: not recorder._queue)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (path.stat().st_size + 30, hard))
     try:
         run(2.0, b"*X;2;002; 8\r\n")
-        wait_until(lambda: told)
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert len(told) == 1
     run(3.0, b"*X;2;003; 9\r\n")
     recorder.close()
     found = read_recording(path)
