@@ -1,4 +1,4 @@
-"""Texts of the surveillance room in five languages, from ``words.toml``. All other texts are in the
+"""Texts of the surveillance room in five languages: its own, from ``words.toml``, and those of the
 contract's catalogue.
 """
 
@@ -10,7 +10,7 @@ from importlib.resources import files
 
 import msgspec
 
-from common.contract.messages.messages import ENGLISH
+from common.contract.messages.messages import ENGLISH, catalogue
 
 
 @cache
@@ -28,9 +28,10 @@ def room_text(key: str, language: str, /, **fields: object) -> str:
     release is returned as it is.
     """
     texts = words().get(key)
-    if texts is None:
+    found = catalogue(language).get(key) if texts is None else texts.get(language, texts[ENGLISH])
+    if found is None:
         return key.partition(".")[2].replace("_", " ")
-    return texts.get(language, texts[ENGLISH]).format_map(_Fields(fields)).strip(" :·,")
+    return found.format_map(_Fields(fields)).strip(" :·,")
 
 
 def all_of(language: str, *groups: str) -> dict[str, str]:

@@ -65,6 +65,7 @@ PROPER = {
     "display.thrown_3": "craps",
     "display.letter_player": "P",
     "display.letter_banker": "B",
+    "event.hand.decided": "{who}: {decision}",
     "hand.blackjack": "black jack",
     "hand.figures": "figures",
     "hand.natural": "natural",

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from common.contract.messages.messages import LANGUAGES
+from common.contract.messages.messages import ENGLISH, LANGUAGES, catalogue
 from subscribers.surveillance.archive import ArchiveRecord, ArchiveRow, Kind
 from subscribers.surveillance.items import item
 from subscribers.surveillance.records import event_record
@@ -75,7 +75,7 @@ def test_a_body_that_cannot_be_read_is_shown_all_the_same(kind: Kind, body: byte
 
 def test_every_type_of_event_has_words_and_every_text_has_five_languages() -> None:
     alone = {"irregularity", "alert.raised", "round.void", "round.unresolved"}
-    assert {f"event.{each}" for each in EVENT_TYPES - alone} <= words().keys()
+    assert {f"event.{each}" for each in EVENT_TYPES - alone} <= catalogue(ENGLISH).keys()
     for key, of in words().items():
         assert set(of) == set(LANGUAGES), key
         parsed = [string.Formatter().parse(reading) for reading in of.values()]
