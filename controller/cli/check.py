@@ -16,6 +16,8 @@ from common.broker.login import BrokerUnusableError, certificate_date_problem, p
 from common.contract.remedies import message_in
 from common.people.register import alike, describe_alike, read_unsigned
 from common.places import format_path
+from common.standby.credentials import read_login
+from common.standby.errors import StoreUnusableError
 from controller.cli.carrousel import PROGRAM, jackpot_settings
 from controller.cli.configured import config_argument
 from controller.configuration.blind import blind
@@ -29,8 +31,6 @@ from controller.proof.kernel_clock import read_kernel_clock
 from controller.proof.time_bound import clock_statement
 from controller.service.installed_units import missing_credential
 from controller.service.privacy import exposed, readable_by_all
-from controller.standby.credentials import read_login
-from controller.standby.errors import StoreUnusableError
 
 REPLY_TIMEOUT_SECONDS = 1.0
 """Seconds to wait for chrony's reply."""

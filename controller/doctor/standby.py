@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
+from common.standby.errors import StoreUnreachableError, StoreUnusableError
+from common.standby.record import LeaseRecord, read_record
+from common.standby.seal import StructSigner
+from common.standby.store import RecordStore, StoreEntry
 from controller.configuration.settings import Configuration, StandbyConfig
 from controller.doctor.finding import Finding
-from controller.standby.errors import StoreUnreachableError, StoreUnusableError
-from controller.standby.record import LeaseRecord, read_record
-from controller.standby.seal import StructSigner
-from controller.standby.store import RecordStore, StoreEntry
 
 REPLY_TIMEOUT_SECONDS = 5.0
 """Maximum seconds to wait for each reply."""

@@ -18,6 +18,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TypeVar
 
+from common.chain.hand_over import HandOver
 from common.chain.schema import (
     READ_ERRORS,
     ChainHead,
@@ -33,7 +34,6 @@ from common.metrics.family import Histogram
 from controller.journal.file import lock, mark_serving
 from controller.journal.reader import JournalReader
 from controller.journal.restored import read_restored
-from controller.journal.setup import HandOver
 from controller.journal.store import JournalStore, Replacement
 from controller.journal.to_publish import EntriesToPublish
 from controller.journal.writer import (

@@ -7,12 +7,12 @@ from collections.abc import Collection, Iterable, Mapping
 import msgspec
 
 from common import clock
+from common.chain.hand_over import HandOver
 from common.contract.node import NodeStatus, TableHealth
 from common.contract.retained import Alert
 from common.contract.times import format_utc
 from common.contract.topics import Topics
 from common.log import structlog
-from controller.journal.setup import HandOver
 from controller.mqtt.command_desk import CommandDesk
 from controller.mqtt.jackpots import JackpotFeeds
 from controller.mqtt.outgoing import OutgoingMessage

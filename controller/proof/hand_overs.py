@@ -9,9 +9,10 @@ from pathlib import Path
 import msgspec
 
 from common.chain.checkpoint import signature_problem
+from common.chain.hand_over import HandOver
 from common.chain.schema import JournalUnusableError
 from common.contract.node import Checkpoint
-from controller.journal.setup import Boot, HandOver
+from controller.journal.setup import Boot
 from controller.proof.evidence import Evidence
 from controller.proof.segment import DECODE_ERRORS, BrokenSegmentError
 from controller.proof.verdict import Verdict

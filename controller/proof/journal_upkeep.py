@@ -17,6 +17,7 @@ from typing import Literal
 from nacl.signing import SigningKey
 
 from common import clock
+from common.chain.hand_over import Tenure
 from common.chain.schema import JournalUnusableError, Record
 from common.contract.node import Checkpoint
 from common.contract.retained import Alert
@@ -26,7 +27,7 @@ from controller.configuration.settings import Configuration
 from controller.journal.file import is_fully_checked
 from controller.journal.journal import Journal
 from controller.journal.read_back import ReadBack
-from controller.journal.setup import PeopleSetup, RemovedDay, Tenure, boot
+from controller.journal.setup import PeopleSetup, RemovedDay, boot
 from controller.proof.checkpoint_signer import CheckpointSigner
 from controller.proof.pace import EndedError, Throttle
 from controller.proof.sealing import counted_until_now, remove, seal

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from common.device_health import State
 from common.log import structlog
+from common.standby.statements import BROKER, DEVICES, JOURNAL, DaemonStatement, Missing
 from controller.journal.journal import Journal
 from controller.service.duty import Duty
-from controller.standby.statements import BROKER, DEVICES, JOURNAL, DaemonStatement, Missing
 
 HUNG_LEASES = 0.5
 """Share of a lease after which a pending commit, or a missing acknowledgement of the broker, means

@@ -10,6 +10,7 @@ import msgspec
 from nacl.signing import SigningKey
 
 from common import clock
+from common.chain.hand_over import HandOver
 from common.confidential.boxes import CardCipher
 from common.contract.retained import About
 from common.contract.topics import Topics
@@ -30,7 +31,7 @@ from controller.configuration.settings import Configuration, DeviceConfig, Table
 from controller.configuration.table_checks import deals_face_down
 from controller.games.games import make_game
 from controller.journal.journal import Journal
-from controller.journal.setup import HandOver, StartReason
+from controller.journal.setup import StartReason
 from controller.mqtt.served_table import ServedTable
 from controller.people.authority import allowed_commands, command_rights, narrow_at_table
 from controller.people.gate import CommandGate

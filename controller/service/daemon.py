@@ -59,9 +59,9 @@ from controller.tables.stages import Stages
 
 if TYPE_CHECKING:
     from common.metrics.endpoint import HttpResponse
+    from common.standby.right import TableProgress
     from controller.service.duty import Duty
     from controller.service.pair import Pair
-    from controller.standby.right import TableProgress
 
 HAND_OVER_SECONDS = 0.5
 """Seconds for the tasks to end when the tables pass to the other daemon of the pair."""
@@ -436,7 +436,7 @@ class Daemon:
 
     def _progress(self) -> TableProgress:
         """Return how far this daemon has come, for a daemon that takes over."""
-        from controller.standby.right import TableProgress  # already loaded by the pair
+        from common.standby.right import TableProgress  # already loaded by the pair
 
         tables = {place.runner.table.id: place.runner.table for place in self._places.values()}
         return TableProgress(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 from common.log import structlog
-from controller.standby.statements import DaemonStatement, differences
+from common.standby.statements import DaemonStatement, differences
 
 
 class Differences:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from common.chain.hand_over import HandOver
 from common.contract.retained import Alert
 from common.log import structlog
 from controller.journal.journal import Journal
-from controller.journal.setup import HandOver, RestoredBackup
+from controller.journal.setup import RestoredBackup
 from controller.mqtt.node_alert import node_alert
 from controller.mqtt.served_table import ServedTable
 

@@ -16,6 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from common import clock
+from common.chain.hand_over import Tenure
 from common.chain.schema import Entry, new_boot
 from common.contract.node import ReloadHealth, StandbyHealth
 from common.contract.times import format_utc
@@ -24,10 +25,38 @@ from common.errors import NovamasError
 from common.log import structlog
 from common.people.people_file import PeopleFile, PeopleInForce
 from common.people.register import PeopleError
+from common.standby.exchange import StatementExchange
+from common.standby.fence import Fence
+from common.standby.lease import RENEWALS_PER_LEASE, OwnIdentity, grace_seconds
+from common.standby.record import MAX_TEXT_CHARACTERS, merge_highest, read_record
+from common.standby.right import (
+    CHECKS_PER_LEASE,
+    MAX_CHECK_INTERVAL_SECONDS,
+    ClaimConditions,
+    LeaseCandidate,
+    LeaseHolder,
+    TableProgress,
+    machine_id,
+    reply_timeout,
+)
+from common.standby.seal import StructSigner
+from common.standby.statements import (
+    BROKER,
+    DEVICES,
+    JOURNAL,
+    KEY,
+    START,
+    Board,
+    DaemonStatement,
+    Missing,
+    read_board,
+    reason_to_yield,
+)
+from common.standby.store import RecordStore
 from common.tasks import end_tasks
 from controller.configuration.settings import Configuration, StandbyConfig
 from controller.journal.journal import Journal
-from controller.journal.setup import Boot, Tenure
+from controller.journal.setup import Boot
 from controller.mqtt.publisher import Exclusive
 from controller.proof.checkpoint_signer import CheckpointSigner
 from controller.service import logs
@@ -43,34 +72,6 @@ from controller.service.scraping import serve_metrics
 from controller.service.shared_people import SharedPeople
 from controller.service.systemd_notify import notify
 from controller.service.waiting_report import WaitingReport
-from controller.standby.exchange import StatementExchange
-from controller.standby.fence import Fence
-from controller.standby.lease import RENEWALS_PER_LEASE, OwnIdentity, grace_seconds
-from controller.standby.record import MAX_TEXT_CHARACTERS, merge_highest, read_record
-from controller.standby.right import (
-    CHECKS_PER_LEASE,
-    MAX_CHECK_INTERVAL_SECONDS,
-    ClaimConditions,
-    LeaseCandidate,
-    LeaseHolder,
-    TableProgress,
-    machine_id,
-    reply_timeout,
-)
-from controller.standby.seal import StructSigner
-from controller.standby.statements import (
-    BROKER,
-    DEVICES,
-    JOURNAL,
-    KEY,
-    START,
-    Board,
-    DaemonStatement,
-    Missing,
-    read_board,
-    reason_to_yield,
-)
-from controller.standby.store import RecordStore
 
 if TYPE_CHECKING:
     from common.metrics.endpoint import HttpResponse

@@ -11,10 +11,10 @@ from contextlib import suppress
 from urllib.parse import urlsplit
 
 from common import clock
+from common.standby.statements import BROKER, JOURNAL, Missing
 from controller.configuration.settings import Configuration
 from controller.journal.journal import Journal
 from controller.mqtt.reachable import NOT_TRIED_YET, BrokerProbe
-from controller.standby.statements import BROKER, JOURNAL, Missing
 
 PROBE_INTERVAL_LEASES = 0.5
 """Interval between two probes of the journal, and the time limit of each, as a share of the

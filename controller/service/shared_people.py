@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from common.people.people_file import PeopleFile, PeopleInForce
-from controller.standby.errors import OvertakenError, StoreUnreachableError, StoreUnusableError
-from controller.standby.store import RecordStore
+from common.standby.errors import OvertakenError, StoreUnreachableError, StoreUnusableError
+from common.standby.store import RecordStore
 
 MAX_FILE_BYTES = 900_000
 """Maximum bytes of a file in the store: NATS rejects messages of a megabyte."""

@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection
 
 from common.contract.node import ReloadHealth
 from common.log import structlog
+from common.standby.record import LeaseRecord
 from controller.service.systemd_notify import notify
-from controller.standby.record import LeaseRecord
 
 
 class WaitingReport:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 
+from common.chain.hand_over import HandOver
 from common.contract.times import parse_utc
 from common.readings import JournalRestore
 from controller.journal.journal import Journal
-from controller.journal.setup import HandOver, RestoredBackup
+from controller.journal.setup import RestoredBackup
 
 MIN_SESSION_JUMP = 1000
 """Session numbers to skip even if the gap seems to have no length: a clock may have been wrong."""

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from common import clock
+from common.chain.hand_over import HandOver
 from common.chain.schema import JournalFullError, JournalUnusableError, Kind, Record
 from common.confidential.boxes import CardCipher, UnopenedBoxError
 from common.contract.commands import AnyCommand, CommandRefused, DeviceCommand
@@ -23,7 +24,7 @@ from common.contract.times import format_utc
 from common.log import structlog
 from common.readings import AnyReading, Reading
 from controller.journal.journal import Journal
-from controller.journal.setup import HandOver, StartReason, table_start
+from controller.journal.setup import StartReason, table_start
 from controller.tables.after_restore import restore_reading, unreported
 from controller.tables.byte_trace import ByteCounts, ByteTrace
 from controller.tables.device_links import OUTAGE_REASON, RESTART_REASON

@@ -29,7 +29,7 @@ OTHERS = {
     "common.metrics.endpoint": "metrics",
     "controller.rulebooks.numbered": "`novamas rules`",
     "controller.service.pair": "the standby",
-    "controller.standby": "the standby",
+    "common.standby": "the standby",
     "cryptography": "certificates and signed commands",
     "devices.links.mqtt": "another link",
     "devices.links.tcp": "another link",

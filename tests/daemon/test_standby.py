@@ -18,15 +18,15 @@ import pytest
 
 from common.chain.checkpoint import load_key
 from common.contract.times import parse_utc
+from common.standby.fence import FENCED_EXIT_STATUS
+from common.standby.record import read_record
+from common.standby.seal import StructSigner
 from controller.cli import main
 from controller.cli.reload import WAITING_NOTE
 from controller.configuration.file import load
 from controller.doctor.standby import check
 from controller.journal.reader import JournalReader
 from controller.journal.setup import Boot
-from controller.standby.fence import FENCED_EXIT_STATUS
-from controller.standby.record import read_record
-from controller.standby.seal import StructSigner
 from controller.tables.after_restore import MIN_SESSION_JUMP
 from tests.daemon.conftest import Tell
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber, free_port, once

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from controller.standby.record import MAX_LEASE_SECONDS
-from controller.standby.right import MAX_CHECK_INTERVAL_SECONDS, reply_timeout
+from common.standby.record import MAX_LEASE_SECONDS
+from common.standby.right import MAX_CHECK_INTERVAL_SECONDS, reply_timeout
 from tests.support.for_each import for_each
 
 pytestmark = pytest.mark.usefixtures("programs")

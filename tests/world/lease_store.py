@@ -13,7 +13,7 @@ import msgspec
 from nats.js.errors import KeyNotFoundError, KeyWrongLastSequenceError
 
 from common import clock
-from controller.standby.store import RecordStore
+from common.standby.store import RecordStore
 from tests.world.process import PROCESS, Machine
 
 USUAL_STORE_SECONDS = 0.005
@@ -108,21 +108,21 @@ class WorldFence:
         self._timer: Any = None
 
     def extend(self, until: float) -> None:
-        """See :class:`controller.standby.fence.Fence`."""
+        """See :class:`common.standby.fence.Fence`."""
         self._until = until
         self._watch()
 
     def lift(self) -> None:
-        """See :class:`controller.standby.fence.Fence`."""
+        """See :class:`common.standby.fence.Fence`."""
         self._until = None
 
     def check(self) -> None:
-        """See :class:`controller.standby.fence.Fence`."""
+        """See :class:`common.standby.fence.Fence`."""
         if self._until is None or clock.boottime() >= self._until:
             self.end("the lease is over")
 
     def end(self, why: str) -> None:
-        """See :class:`controller.standby.fence.Fence`."""
+        """See :class:`common.standby.fence.Fence`."""
         self._process.end(why)
         raise ProcessEndedError(why)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import msgspec
 
-from controller.standby.record import LeaseRecord
+from common.standby.record import LeaseRecord
 from tests.world.broker.faults import Partition
 from tests.world.checkers import Checker, require
 from tests.world.device import PORTS

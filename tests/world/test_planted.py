@@ -14,13 +14,15 @@ from typing import Any, NamedTuple
 import pytest
 from msgspec.structs import replace
 
+import common.standby.lease
+import common.standby.right
 import controller.service.building
 import controller.service.pair
-import controller.standby.lease
-import controller.standby.right
 import devices.device
 from common import clock
 from common.chain.schema import Entry
+from common.standby.lease import SERVING_SHARE
+from common.standby.right import LeaseHolder
 from controller.mqtt import table_claims
 from controller.mqtt.outbox import EventOutbox
 from controller.mqtt.outgoing import OutgoingMessage
@@ -29,8 +31,6 @@ from controller.mqtt.publisher import Publisher
 from controller.mqtt.retained import RetainedTopics
 from controller.mqtt.rivals import ClientIdTwin
 from controller.mqtt.table_claims import TableClaims, TableStake
-from controller.standby.lease import SERVING_SHARE
-from controller.standby.right import LeaseHolder
 from tests.world.__main__ import be_quiet
 from tests.world.lease_store import WorldFence
 from tests.world.run import Plan, plan, plan_of, run
@@ -137,8 +137,8 @@ def will_is_not_cleared(patch: pytest.MonkeyPatch) -> None:
 
 def dead_run_keeps_its_lease(patch: pytest.MonkeyPatch) -> None:
     """A daemon takes its tables back after each time that it dies."""
-    patch.setattr(controller.standby.right, "release_of_dead_run", lambda _: None)
-    patch.setattr(controller.standby.lease, "MAX_RETAKES", 99)
+    patch.setattr(common.standby.right, "release_of_dead_run", lambda _: None)
+    patch.setattr(common.standby.lease, "MAX_RETAKES", 99)
 
 
 def tables_are_never_yielded(patch: pytest.MonkeyPatch) -> None:

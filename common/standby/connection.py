@@ -12,9 +12,9 @@ from nats.aio.client import Client
 from common import clock
 from common.broker.failures import certificate_problem, describe_tls_end
 from common.broker.login import certificate_date_problem
-from controller.configuration.settings import StandbyConfig
-from controller.standby.credentials import read_login
-from controller.standby.errors import StoreUnreachableError
+from common.standby.credentials import read_login
+from common.standby.errors import StoreUnreachableError
+from common.standby.settings import StoreSettings
 
 HARMLESS_WARNING = "returning true from eof_received()"
 """asyncio logs this warning whenever a connection ends that nats-py upgraded to TLS."""
@@ -29,7 +29,7 @@ SERVER_NAME = "the server"
 class StoreConnection(Client):
     """One connection to the server at ``url``, without reconnects."""
 
-    def __init__(self, url: str, settings: StandbyConfig) -> None:
+    def __init__(self, url: str, settings: StoreSettings) -> None:
         super().__init__()
         self._url, self._standby = url, settings
         self._logged_in = False

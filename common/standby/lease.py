@@ -20,9 +20,9 @@ from collections.abc import Collection
 import msgspec
 from msgspec.structs import replace
 
-from controller.journal.setup import HandOver
-from controller.standby.record import LeaseRecord, hand_over_of, merge_highest
-from controller.standby.statements import START
+from common.chain.hand_over import HandOver
+from common.standby.record import LeaseRecord, hand_over_of, merge_highest
+from common.standby.statements import START
 
 SERVING_SHARE = 0.8
 """Part of a lease for which the holder may serve after a renewal."""

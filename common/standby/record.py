@@ -9,10 +9,10 @@ from typing import Annotated
 
 import msgspec
 
+from common.chain.hand_over import HandOver
 from common.contract.node import Checkpoint
 from common.contract.times import parse_utc
-from controller.journal.setup import HandOver
-from controller.standby.seal import SignedStruct, StructSigner
+from common.standby.seal import SignedStruct, StructSigner
 
 MAX_LEASE_SECONDS = 300.0
 

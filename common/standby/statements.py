@@ -12,8 +12,8 @@ from typing import Annotated, Literal
 
 import msgspec
 
-from controller.standby.record import MAX_LEASE_SECONDS, Count, Text
-from controller.standby.seal import SignedStruct, StructSigner
+from common.standby.record import MAX_LEASE_SECONDS, Count, Text
+from common.standby.seal import SignedStruct, StructSigner
 
 JOURNAL, BROKER, DEVICES, START, KEY = "journal", "broker", "devices", "start", "key"
 """Kinds of trouble."""

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from nacl.signing import SigningKey
 
 from common.contract.node import Checkpoint
-from controller.standby.lease import (
+from common.standby.lease import (
     GRACE_LEASES,
     MAX_GRACE_LEASES,
     MAX_RETAKES,
@@ -39,15 +39,15 @@ from controller.standby.lease import (
     release_of_dead_run,
     renewal_record,
 )
-from controller.standby.record import (
+from common.standby.record import (
     MAX_NUMBER,
     MAX_TEXT_CHARACTERS,
     LeaseRecord,
     hand_over_of,
     read_record,
 )
-from controller.standby.seal import FORMAT_LINE, StructSigner
-from controller.standby.statements import START
+from common.standby.seal import FORMAT_LINE, StructSigner
+from common.standby.statements import START
 from tests.conftest import cases
 
 NOW = "2026-11-23T20:00:00.000000Z"

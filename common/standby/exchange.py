@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from common import clock
-from controller.standby.errors import OvertakenError, StoreUnreachableError, StoreUnusableError
-from controller.standby.lease import RENEWALS_PER_LEASE
-from controller.standby.seal import StructSigner
-from controller.standby.statements import (
+from common.standby.errors import OvertakenError, StoreUnreachableError, StoreUnusableError
+from common.standby.lease import RENEWALS_PER_LEASE
+from common.standby.seal import StructSigner
+from common.standby.statements import (
     Board,
     DaemonStatement,
     Peer,
@@ -16,7 +16,7 @@ from controller.standby.statements import (
     observe_peers,
     without_silent,
 )
-from controller.standby.store import RecordStore
+from common.standby.store import RecordStore
 
 MAX_TRIES = 4
 """Maximum immediate attempts to write a statement when another daemon writes at the same time."""

@@ -14,8 +14,8 @@ from typing import NamedTuple
 from nacl.signing import SigningKey
 
 from common.broker.login import BrokerUnusableError, tls_context
-from controller.configuration.settings import StandbyConfig
-from controller.standby.errors import StoreUnusableError
+from common.standby.errors import StoreUnusableError
+from common.standby.settings import StoreSettings
 
 USER_KEY_PREFIX = 18 << 3, 20 << 3
 """The first two bytes of a user's seed; in base32 it begins with ``SU``."""
@@ -34,7 +34,7 @@ class StoreLogin(NamedTuple):
     sign: Callable[[str], bytes] | None = None
 
 
-def read_login(settings: StandbyConfig) -> StoreLogin:
+def read_login(settings: StoreSettings) -> StoreLogin:
     """Read the files that the settings name. Called for each connection, so that they can change
     while the daemon runs. Raises :class:`StoreUnusableError`.
     """
@@ -50,7 +50,7 @@ def read_login(settings: StandbyConfig) -> StoreLogin:
     return StoreLogin(context) if file is None else StoreLogin(context, *_read_user(*file))
 
 
-def _credentials_file(settings: StandbyConfig) -> tuple[str, Path] | None:
+def _credentials_file(settings: StoreSettings) -> tuple[str, Path] | None:
     """Return the configuration key that names the credentials file, and its path."""
     if settings.creds_file is not None:
         return "creds_file", Path(settings.creds_file)

@@ -12,17 +12,17 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from common import clock
+from common.chain.hand_over import Tenure
 from common.contract.node import Checkpoint
 from common.contract.times import format_utc
 from common.log import structlog
-from controller.journal.setup import Tenure
-from controller.standby.errors import (
+from common.standby.errors import (
     OvertakenError,
     StoreUnreachableError,
     StoreUnusableError,
 )
-from controller.standby.fence import Fence
-from controller.standby.lease import (
+from common.standby.fence import Fence
+from common.standby.lease import (
     RENEWALS_PER_LEASE,
     HeldLease,
     OwnIdentity,
@@ -36,8 +36,8 @@ from controller.standby.lease import (
     release_of_dead_run,
     renewal_record,
 )
-from controller.standby.record import MAX_TEXT_CHARACTERS, LeaseRecord
-from controller.standby.store import RecordStore
+from common.standby.record import MAX_TEXT_CHARACTERS, LeaseRecord
+from common.standby.store import RecordStore
 
 CHECKS_PER_LEASE = 20
 """How often a candidate reads the store during a lease."""

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 import msgspec
 
 from common.errors import NovamasError
-from controller.configuration.settings import StandbyConfig
-from controller.standby.errors import (
+from common.standby.errors import (
     OvertakenError,
     StoreUnreachableError,
     StoreUnusableError,
 )
+from common.standby.settings import StoreSettings
 
 if TYPE_CHECKING:
     from nats.js.kv import KeyValue
 
-    from controller.standby.connection import StoreConnection
+    from common.standby.connection import StoreConnection
 
 
 _Body = TypeVar("_Body")
@@ -42,7 +42,7 @@ class RecordStore(Generic[_Body]):
 
     def __init__(
         self,
-        settings: StandbyConfig,
+        settings: StoreSettings,
         key: str,
         timeout: float,
         decode: Callable[[bytes], _Body | None],
@@ -135,7 +135,7 @@ class RecordStore(Generic[_Body]):
         await self.close()
         from nats.js.kv import KeyValue
 
-        from controller.standby.connection import StoreConnection
+        from common.standby.connection import StoreConnection
 
         servers = self._settings.servers
         self.server = servers[self._next % len(servers)]

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 from nacl.signing import SigningKey
 
-from controller.standby.seal import StructSigner
-from controller.standby.statements import (
+from common.standby.seal import StructSigner
+from common.standby.statements import (
     BROKER,
     DEVICES,
     FORGET_LEASES,
