@@ -8,12 +8,11 @@ from __future__ import annotations
 from typing import Literal
 
 import msgspec
-from nacl.exceptions import BadSignatureError
-from nacl.signing import SigningKey, VerifyKey
+from nacl.signing import SigningKey
 
 from common.contract.retained import Identity
 from common.errors import NovamasError
-from common.people.register import from_base64url, to_base64url
+from common.people.signed_bytes import is_signed, sign_bytes
 
 FORMAT = "novamas commission 1"
 MAX_PROTOCOL_BYTES = 16_000_000
@@ -154,13 +153,9 @@ class SignedProtocol(msgspec.Struct, frozen=True, kw_only=True):
 def write_signed(protocol: Protocol, key: SigningKey) -> bytes:
     """Return the signed file of a protocol."""
     body = msgspec.json.encode(protocol)
+    public, signature = sign_bytes(FORMAT, body, key)
     return msgspec.json.encode(
-        SignedProtocol(
-            format=FORMAT,
-            key=to_base64url(key.verify_key.encode()),
-            signature=to_base64url(key.sign(_signed_bytes(body)).signature),
-            protocol=msgspec.Raw(body),
-        )
+        SignedProtocol(format=FORMAT, key=public, signature=signature, protocol=msgspec.Raw(body))
     )
 
 
@@ -173,15 +168,8 @@ def read_signed(data: bytes) -> tuple[SignedProtocol, Protocol]:
         body = bytes(signed.protocol)
         if signed.format != FORMAT:
             raise ProtocolError(f"has the format {signed.format[:64]!r}; this reads {FORMAT}")
-        VerifyKey(from_base64url(signed.key)).verify(
-            _signed_bytes(body), from_base64url(signed.signature)
-        )
+        if not is_signed(FORMAT, body, signed.key, signed.signature):
+            raise ProtocolError("is not as it was signed: the signature is wrong")
         return signed, msgspec.json.decode(body, type=Protocol)
-    except BadSignatureError:
-        raise ProtocolError("is not as it was signed: the signature is wrong") from None
     except (ValueError, TypeError, RecursionError) as error:
         raise ProtocolError(f"is not a protocol of an acceptance: {error}") from None
-
-
-def _signed_bytes(body: bytes) -> bytes:
-    return FORMAT.encode() + b"\n" + body

@@ -19,6 +19,7 @@ from common.chain.checkpoint import read_checkpoint
 from common.command_line import CommandLine, end_process
 from common.contract.messages.messages import LANGUAGES
 from common.contract.node import Checkpoint
+from common.days import bounds, day_of, on_wire
 from common.new_file import replace_file
 from common.own_language import add_language
 from subscribers.carrousel import export, receipt, statement, statement_page
@@ -26,7 +27,6 @@ from subscribers.carrousel.reading import LedgerReader
 from subscribers.carrousel.receipt_escpos import as_escpos
 from subscribers.carrousel.schema import LedgerError
 from subscribers.carrousel.verification import LedgerVerdict, verify
-from subscribers.days import bounds, day_of, on_wire
 
 VERIFY = """\
 Checks the file, the hash chain of its entries, that every transaction and all of

@@ -18,6 +18,7 @@ from typing import get_args
 import msgspec
 
 from common.contract.node import Checkpoint
+from common.days import on_wire
 from subscribers.carrousel.awards import AwardDetails, find_awards
 from subscribers.carrousel.entry import TransactionKind
 from subscribers.carrousel.facts import TermsGiven
@@ -25,7 +26,6 @@ from subscribers.carrousel.payments import AwardPayment, read_payments
 from subscribers.carrousel.reading import LedgerReader, read_fact
 from subscribers.carrousel.schema import LedgerError, PostingRow
 from subscribers.carrousel.terms import Terms
-from subscribers.days import on_wire
 
 STAKE_KINDS = ("stake", "stake_returned", "stakes_told", "gap")
 """Kinds of transactions that post stakes."""

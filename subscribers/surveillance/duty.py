@@ -13,7 +13,7 @@ import msgspec
 from msgspec.structs import replace
 
 from common.contract.events import EVENTS
-from subscribers.days import on_wire
+from common.days import on_wire
 from subscribers.surveillance.archive import ArchiveRow, Query, RecordArchive
 from subscribers.surveillance.items import fields_of
 

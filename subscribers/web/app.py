@@ -22,8 +22,8 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from common.contract.messages.messages import ENGLISH, LANGUAGES, first_of, text
+from common.days import bounds, day_of, on_wire
 from common.metrics.text import TEXT_CONTENT_TYPE, exposition
-from subscribers.days import bounds, day_of, on_wire
 from subscribers.display import pages
 from subscribers.display.permanency import (
     Permanency,

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from common import clock
 from common.contract.messages.messages import word
 from common.contract.times import format_utc
-from subscribers.days import bounds, day_of, on_wire
+from common.days import bounds, day_of, on_wire
 from subscribers.surveillance.archive import RecordArchive
 from subscribers.surveillance.duty import (
     LOOK_BACK,

@@ -23,6 +23,7 @@ from hypothesis import strategies as st
 from common import money
 from common.contract.jackpot import AwardPay
 from common.contract.messages.messages import LANGUAGES, catalogue, text
+from common.days import bounds
 from subscribers.carrousel.amount_words import amount_in_words
 from subscribers.carrousel.amounts import format_amount
 from subscribers.carrousel.awards import find_awards
@@ -39,7 +40,6 @@ from subscribers.carrousel.statement import JackpotStatement, build_statement
 from subscribers.carrousel.statement_page import as_csv as book_csv
 from subscribers.carrousel.statement_page import as_text, sections
 from subscribers.carrousel.statement_pdf import as_pdf as book_pdf
-from subscribers.days import bounds
 from tests.subscribers.carrousel.played import evening, opened
 from tests.support.pdf import pdf_text
 from tests.support.waiting import TIMEOUT_SECONDS

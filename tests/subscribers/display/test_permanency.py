@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from common.contract.messages.messages import LANGUAGES, text
 from common.contract.node import Checkpoint
 from common.contract.outcomes import RouletteOutcome
-from subscribers.days import bounds, day_of, on_wire
+from common.days import bounds, day_of, on_wire
 from subscribers.display.permanency import (
     Permanency,
     as_csv,

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from subscribers.days import bounds, day_of, on_wire
+from common.days import bounds, day_of, on_wire
 
 ZONES = ("Europe/Madrid", "Atlantic/Canary")
 CHANGES = [date(year, month, day) for year, month, day in ((2026, 3, 29), (2026, 10, 25))]
