@@ -106,7 +106,8 @@ def documents() -> dict[str, bytes]:
         for name, schema in schemas().items()
     }
     return {
-        path: _bytes(content) for path, content in (files | {"asyncapi.json": _asyncapi()}).items()
+        path: to_bytes(content)
+        for path, content in (files | {"asyncapi.json": _asyncapi()}).items()
     }
 
 
@@ -116,7 +117,7 @@ def schemas() -> Mapping[str, Schema]:
     found = {name: _family(title, *types) for name, (title, types) in FAMILIES.items()}
     for name, (_, types) in FAMILIES.items():
         if name not in RECEIVED:
-            _require_what_is_sent(found[name], structs(*types))
+            require_what_is_sent(found[name], structs(*types))
     _order_bodies(found["orders"], ORDERS)
     _order_bodies(found["jackpot"], JACKPOT_ORDERS)
     return found
@@ -151,7 +152,7 @@ def _family(title: str, *types: Any) -> Schema:
     )
     found = schemas[0] if len(schemas) == 1 else {"anyOf": list(schemas)}
     kinds = structs(*types)
-    defs = {name: _described(component, kinds[name]) for name, component in components.items()}
+    defs = {name: described(component, kinds[name]) for name, component in components.items()}
     return {"$schema": DIALECT, "title": title, **found, "$defs": dict(sorted(defs.items()))}
 
 
@@ -164,7 +165,7 @@ def _plain(part: Any) -> Any:
     return [_plain(each) for each in part] if isinstance(part, list | tuple) else part
 
 
-def _described(component: Schema, kind: type[msgspec.Struct]) -> Schema:
+def described(component: Schema, kind: type[msgspec.Struct]) -> Schema:
     """Add the docstrings of a type and of its fields to its schema."""
     meanings = {str(kind.__struct_config__.tag_field): TAG} | dict(field_docs(kind))
     properties = {
@@ -182,7 +183,7 @@ def markdown(text: str) -> str:
     return re.sub(r"``(.+?)``", r"`\1`", inspect.cleandoc(text))
 
 
-def _require_what_is_sent(family: Schema, kinds: Mapping[str, type[msgspec.Struct]]) -> None:
+def require_what_is_sent(family: Schema, kinds: Mapping[str, type[msgspec.Struct]]) -> None:
     """Require every field that a message always has: all fields of a type that does not leave out
     its defaults, and those of ``PUBLISHED_FIELDS``.
     """
@@ -405,5 +406,6 @@ def _operation(action: str, channel: str, *, retain: bool, qos: int = 1) -> Sche
     }
 
 
-def _bytes(content: Schema) -> bytes:
+def to_bytes(content: Schema) -> bytes:
+    """Return a document as JSON, as it is stored in docs/integrator."""
     return json.dumps(content, ensure_ascii=False, indent=2).encode() + b"\n"

@@ -83,6 +83,7 @@ SUBCOMMANDS: Mapping[str, str] = {
         "manage who may act: make keys, enrol people, revoke, rotate keys, list, sign; print what "
         "each role may do"
     ),
+    "token": "make, revoke and list the tokens of programs that read over HTTP",
     "acl": "write the broker's access rules for each kind of client",
 }
 """Subcommands and their help, which needs none of their modules."""

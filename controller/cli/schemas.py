@@ -16,7 +16,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         "folder",
         type=Path,
         metavar="DIR",
-        help="the folder of asyncapi.json, schemas/ and vocabulary/",
+        help="the folder of asyncapi.json, openapi.json, schemas/ and vocabulary/",
     )
     parser.add_argument(
         "--check",
@@ -27,10 +27,11 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write the files, or list those that differ."""
-    from common.contract.schemas import documents
+    from common.contract.openapi import openapi
+    from common.contract.schemas import documents, to_bytes
     from common.contract.vocabulary import pages
 
-    contents = documents() | pages()
+    contents = documents() | {"openapi.json": to_bytes(openapi())} | pages()
     differing = [
         path for path, content in contents.items() if _read(arguments.folder / path) != content
     ]

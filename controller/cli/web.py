@@ -90,6 +90,7 @@ def settings_of(configuration: Configuration, listen: str | None = None) -> dict
         "state": web.path,
         "day_begins": web.day_begins,
         "log": configuration.log.format,
+        "api": api_settings(configuration),
         "pit": pit_settings(configuration),
         "archive": _archive(configuration),
         "cards_key": configuration.archive.cards_key,
@@ -118,6 +119,12 @@ def video_settings(configuration: Configuration) -> dict[str, Any] | None:
         return None
     settings: dict[str, Any] = msgspec.to_builtins(configuration.video)
     return settings
+
+
+def api_settings(configuration: Configuration) -> dict[str, Any] | None:
+    """Return the settings of the HTTP API, or None."""
+    api = configuration.api
+    return None if api.tokens is None else {"tokens": api.tokens, "origins": api.origins}
 
 
 def pit_settings(configuration: Configuration) -> dict[str, Any] | None:

@@ -16,6 +16,7 @@ TABLES = "table"
 
 COMMANDS_BY_SECTION: Mapping[str, str] = {
     "web": "novamas web",
+    "api": "novamas web",
     "carrousel": "novamas carrousel",
     "jackpot": "novamas carrousel",
     "sign": "novamas sign",
@@ -87,6 +88,7 @@ def apply_changes(
         site=_with_site_of(before, after),
         table=tuple(table for table in tables if table is not None),
         web=after.web,
+        api=after.api,
         carrousel=after.carrousel,
         jackpot=after.jackpot,
         sign=after.sign,

@@ -8,6 +8,7 @@ noted when the file was read.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Container
 from ipaddress import ip_address, ip_network
 from urllib.parse import urlsplit
@@ -26,6 +27,7 @@ from controller.configuration.people_checks import people_flaws
 from controller.configuration.pictures import pictures
 from controller.configuration.settings import (
     BROKER_FILES,
+    ApiConfig,
     BrokerConfig,
     ClockConfig,
     Configuration,
@@ -41,6 +43,7 @@ from controller.rulebooks.chapters import games_of
 
 CREDENTIALS_FOLDER = "/run/credentials/"
 """systemd shows files below this folder to the running service only."""
+_ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?")
 NO_TABLE = "no table is configured; add [[table]]"
 
 
@@ -70,6 +73,7 @@ def flaws(
         *_surveillance(configuration),
         *people_flaws(configuration),
         *_web(configuration),
+        *_api(configuration.api),
         *jackpots(configuration),
         *signs(configuration),
         *pictures(configuration),
@@ -240,6 +244,14 @@ def _web(configuration: Configuration) -> Flaws:
         yield ("web", "pin_keys"), "`pepper_file` or `pepper_credential` is required too"
     if people is None or people.file is None:
         yield ("web", "pin_keys"), "signed commands need [people] with `file`"
+
+
+def _api(api: ApiConfig) -> Flaws:
+    """Check the origins whose pages may read the HTTP API."""
+    for index, origin in enumerate(api.origins):
+        if not _ORIGIN.fullmatch(origin):
+            at = ("api", "origins", index)
+            yield at, f"{origin!r} is not an origin; write https://shop.example, without a path"
 
 
 def _target(link: str) -> str:

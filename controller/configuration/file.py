@@ -18,6 +18,7 @@ from controller.configuration.amounts import in_minor_units
 from controller.configuration.checks import flaws
 from controller.configuration.profiles import load_profiles
 from controller.configuration.settings import (
+    ApiConfig,
     ArchiveConfig,
     ArchiveSite,
     BookmarkConfig,
@@ -47,6 +48,7 @@ SITE_FILES: Mapping[type, tuple[str, ...]] = {
         *(*_LOGIN_FILES, "theme", "logo", "media"),
         *("cert_file", "key_file", "pin_keys", "pepper_file"),
     ),
+    ApiConfig: ("tokens",),
     CarrouselConfig: (*_LOGIN_FILES, *_RECALL_FILES, "key"),
     ArchiveConfig: (*_LOGIN_FILES, *_RECALL_FILES, "cards_key"),
     ArchiveSite: ("password_file", "ca_file", "cert_file", "key_file"),

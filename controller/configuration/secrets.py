@@ -10,6 +10,7 @@ import msgspec
 
 from common import places
 from controller.configuration.settings import (
+    ApiConfig,
     ArchiveConfig,
     ArchiveSite,
     BookmarkConfig,
@@ -24,6 +25,7 @@ from devices.links.link import parse_address
 SECRET_FILES: Mapping[type, tuple[str, ...]] = {
     BrokerConfig: ("password_file", "key_file"),
     WebConfig: ("password_file", "broker_key_file", "key_file", "pin_keys", "pepper_file"),
+    ApiConfig: ("tokens",),
     CarrouselConfig: (
         "password_file", "broker_key_file", "key", "recall_key", "recall_passphrase_file",
     ),

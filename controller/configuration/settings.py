@@ -238,6 +238,16 @@ class WebConfig(_ConfigSection, frozen=True):
     keypads: dict[Slug, Name] = {}
 
 
+class ApiConfig(_ConfigSection, frozen=True):
+    """``[api]``: the read-only HTTP API of the web server. ``tokens``: the file of its tokens,
+    which ``novamas token`` writes; without it there is no API. ``origins``: the sites whose pages
+    may read it in a browser, as ``https://shop.example``.
+    """
+
+    tokens: Name | None = None
+    origins: tuple[Name, ...] = ()
+
+
 Money = Annotated[
     int,
     Meta(
@@ -560,6 +570,7 @@ class Configuration(_ConfigSection, frozen=True):
     broker: BrokerConfig = BrokerConfig()
     people: PeopleConfig | None = None
     web: WebConfig = WebConfig()
+    api: ApiConfig = ApiConfig()
     carrousel: CarrouselConfig = CarrouselConfig()
     jackpot: tuple[JackpotConfig, ...] = ()
     sign: tuple[SignConfig, ...] = ()

@@ -59,6 +59,8 @@ class TableSnapshot(msgspec.Struct, frozen=True, kw_only=True):
     state: State | None = None
     result: RoundResult | ResultCorrected | None = None
     history: tuple[AnyLine, ...] = ()
+    history_session: int | None = None
+    """The session of these rounds."""
     shoe: ShoeTopic | None = None
     alerts: Mapping[str, Alert] = {}
     announcement: Announcement = {}
@@ -111,7 +113,9 @@ def _put(table: TableSnapshot, leaf: str, value: Any) -> TableSnapshot:
         others = {key: alert for key, alert in table.alerts.items() if key != leaf[6:]}
         return change(table, alerts=others if value is None else {**others, leaf[6:]: value})
     if leaf == "history":
-        return change(table, history=() if value is None else tuple(value.results))
+        if value is None:
+            return change(table, history=(), history_session=None)
+        return change(table, history=tuple(value.results), history_session=value.session)
     if leaf == "state" and value is not None:
         table = change(table, talla=_talla(value) or table.talla)
     return change(table, **{leaf: value}) if leaf in RETAINED_TYPES else table

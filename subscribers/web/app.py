@@ -24,6 +24,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from common.contract.messages.messages import ENGLISH, LANGUAGES, first_of, text
 from common.days import bounds, day_of, on_wire
 from common.metrics.text import TEXT_CONTENT_TYPE, exposition
+from subscribers.api.routes import Api
 from subscribers.display import pages
 from subscribers.display.permanency import (
     Permanency,
@@ -95,6 +96,7 @@ class WebApplication:
         self.motions = Motions(floor)
         self.counts = WebCounters()
         self.pit: Pit | str = "this server has no console"
+        self.api = None if settings.api is None else Api(settings.api, settings.site, floor)
         self.keypads: Keypads | None = None
         self.surveillance: SurveillancePages | None = None
 
@@ -340,6 +342,7 @@ def app(web: WebApplication, lifespan: Lifespan) -> Starlette:
             Route("/metrics", web.metrics),
             Route("/theme.css", web.theme),
             *web.house.routes,
+            *(web.api.routes if web.api is not None else []),
             *(web.pit.routes if isinstance(web.pit, Pit) else [Route("/pit", web.no_pit)]),
             *(web.keypads.routes if web.keypads is not None else []),
             *WheelPages(web.settings, web.pit).routes,

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import asyncio
 from collections import defaultdict
-from ipaddress import ip_address, ip_network
 from typing import Any, ClassVar
 
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from subscribers.network import network
 from subscribers.web.proxy import FORWARDED_FOR, Proxies
 
 REQUEST_TIMEOUT_SECONDS = 10.0
@@ -124,12 +124,3 @@ class BrowserConnection(H11Protocol):
             self._deadline.cancel()
             self._deadline = None
         self._uncount()
-
-
-def network(address: str) -> str:
-    """Return the network that counts as one address: with IPv6 a /64, which one host can own."""
-    try:
-        found = ip_address(address)
-    except ValueError:
-        return address
-    return str(ip_network((found, 64), strict=False)) if found.version == 6 else address

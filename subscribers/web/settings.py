@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
+from subscribers.api.settings import ApiSettings
 from subscribers.console.settings import PitSettings
 from subscribers.feed.tables import BrokerLogin
 
@@ -54,6 +55,8 @@ class WebSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fiel
     """Maximum number of simultaneous streams of pictures."""
     send_timeout: float = 20.0
     """Seconds for which a browser may read nothing before its connection ends."""
+    api: ApiSettings | None = None
+    """The HTTP API, or None."""
     pit: PitSettings | None = None
     """The console, or None."""
     archive: str | None = None

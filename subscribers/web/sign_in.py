@@ -26,8 +26,8 @@ from subscribers.console.browsers import COOKIE_SECONDS
 from subscribers.console.sessions import Session, SessionLimits, Sessions, same_secret
 from subscribers.console.settings import PitSettings
 from subscribers.console.words import console_text
+from subscribers.network import network
 from subscribers.web.beat import HEADER, age
-from subscribers.web.connections import network
 from subscribers.web.proxy import HOST_ADVICE, SCHEME_ADVICE, quoted
 
 T = TypeVar("T")

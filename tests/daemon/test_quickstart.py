@@ -26,27 +26,31 @@ SPIN = 180.0
 """Seconds for a spin of the page's wheel, which takes half a minute, on a starved machine."""
 
 
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
+def blocks(language: str, page: str = PAGE) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
 
 
 class Reader:
-    """One who follows the page in a folder, with free ports in place of the page's."""
+    """One who follows a page in a folder, with free ports in place of the page's."""
 
-    def __init__(self, folder: Path, stack: ExitStack) -> None:
+    def __init__(self, folder: Path, stack: ExitStack, page: str = PAGE) -> None:
         self.folder = folder
         self._stack = stack
-        self._ports = {"1883": str(free_port()), "4001": str(free_port())}
-        self._commands = [block.rstrip("\n") for block in blocks("sh")]
+        self._ports = {port: str(free_port()) for port in ("1883", "4001", "8080")}
+        self._commands = [block.rstrip("\n") for block in blocks("sh", page)]
 
     def text(self, found: str) -> str:
         """A text of the page, with free ports in place of its fixed ones."""
-        return re.sub(r"\b(1883|4001)\b", lambda port: self._ports[port[0]], found)
+        return re.sub(r"\b(1883|4001|8080)\b", lambda port: self._ports[port[0]], found)
 
     def words(self, beginning: str) -> list[str]:
         """The command of the page that begins so."""
-        [found] = [each for each in self._commands if each.startswith(f"novamas {beginning}")]
-        return [*NOVAMAS, *shlex.split(self.text(found))[1:]]
+        return [*NOVAMAS, *shlex.split(self.command(f"novamas {beginning}"))[1:]]
+
+    def command(self, beginning: str) -> str:
+        """The line of the page that begins so."""
+        [found] = [each for each in self._commands if each.startswith(beginning)]
+        return self.text(found)
 
     def start(self, words: list[str], log: str) -> subprocess.Popen[bytes]:
         with (self.folder / log).open("ab") as file:

@@ -21,8 +21,11 @@ from starlette.routing import Mount, Route
 from starlette.types import Message
 
 from common.confidential.key_file import write_key_file
+from common.new_file import create_private
 from common.people import pin_key
 from common.people.register import Person
+from common.people.tokens import ApiToken, digest_of
+from subscribers.api.settings import ApiSettings
 from subscribers.console.sessions import Session
 from subscribers.console.settings import PitSettings
 from subscribers.display.round_store import RoundStore
@@ -46,6 +49,17 @@ NOW = "2026-03-20T02:10:16.215319Z"
 TABLE, JACKPOT = "ruleta-1", "linked"
 NODE = b'{"status":"online","boot":"b1"}'
 PEOPLE: Mapping[str, Person] = {person.id: person for person in PERSONS}
+
+
+API_TOKEN = "novamas_token-of-the-tests"
+API_HEADERS = [("authorization", f"Bearer {API_TOKEN}")]
+
+
+def _tokens(path: Path) -> Path:
+    """A file in which one program has a token."""
+    token = ApiToken(name="shop-1", sha256=digest_of(API_TOKEN), made=NOW)
+    create_private(path, msgspec.json.encode(token))
+    return path
 
 
 class Named(msgspec.Struct, frozen=True):
@@ -125,6 +139,7 @@ class InProcess:
             archive=str(archive) if with_console else None,
             cards_key=str(key) if with_console else None,
             pit=PitSettings(**console(folder / "pit", SITE)) if with_console else None,
+            api=ApiSettings(tokens=str(_tokens(folder / "tokens.jsonl"))),
         )
         self.floor = Floor({TABLE: False}, lambda: NOW, {JACKPOT: False})
         self.web = WebApplication(
@@ -147,7 +162,24 @@ class InProcess:
         self.floor.on_message(False, ConnectionChange(True))
         self.floor.on_message(False, FeedMessage("node/node-1/status", NODE))
         for leaf, body in self._table.table.retained().items():
+            if leaf in ("info", "state") and body is not None:  # its daemon adds its name
+                body = msgspec.json.encode({**msgspec.json.decode(body), "node": "node-1"})
             self.floor.on_message(False, FeedMessage(leaf, body or b"", TABLE))
+
+    def node(self, status: bytes) -> None:
+        """The daemon's status."""
+        self.floor.on_message(False, FeedMessage("node/node-1/status", status))
+
+    def state(self, **fields: Any) -> None:
+        """The table's state, with other values of these fields."""
+        known = self.floor.known[TABLE].state
+        assert known is not None
+        changed = {**msgspec.to_builtins(known), **fields}
+        self.floor.on_message(False, FeedMessage("state", msgspec.json.encode(changed), TABLE))
+
+    def disconnect(self) -> None:
+        """The broker is gone."""
+        self.floor.on_message(False, ConnectionChange(False, "gone"))
 
     @staticmethod
     def _archive(path: Path, table: RealTable) -> None:
@@ -232,7 +264,7 @@ class InProcess:
         path = route.path.replace("{table}", TABLE).replace("{jackpot}", JACKPOT)
         path = path.replace("{number}", "1").replace("{path:path}", "x")
         for who in ("m-lasa", "s-mora", None):
-            headers = [("host", "127.0.0.1")]
+            headers = [("host", "127.0.0.1"), *API_HEADERS]
             if self.settings.pit is not None:
                 cookie, session = self.sign_in(who or "m-lasa")
                 headers += own_headers(cookie, session if who else None)

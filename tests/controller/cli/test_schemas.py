@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from common.contract.schemas import documents
+from common.contract.openapi import openapi
+from common.contract.schemas import documents, to_bytes
 from common.contract.vocabulary import pages
 from controller.cli import main
 
@@ -14,7 +15,7 @@ from controller.cli import main
 @pytest.fixture(scope="module")
 def files() -> dict[str, bytes]:
     """Return the files of the contract by path."""
-    return documents() | pages()
+    return documents() | {"openapi.json": to_bytes(openapi())} | pages()
 
 
 def test_written_files_pass_the_check(

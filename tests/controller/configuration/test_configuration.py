@@ -391,7 +391,7 @@ def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
     ) == [
         (
             "line 1: colour: unknown key; there are: site, table, journal, clock, surveillance, "
-            "recordings, broker, people, web, carrousel, jackpot, sign, bookmark, video, "
+            "recordings, broker, people, web, api, carrousel, jackpot, sign, bookmark, video, "
             "archive, standby, metrics, log"
         ),
         "line 15: table[1].id: another table has the id ruleta-1 too",
@@ -711,6 +711,7 @@ def test_the_document_has_every_section() -> None:
         settings.BrokerConfig,
         settings.PeopleConfig,
         settings.WebConfig,
+        settings.ApiConfig,
         settings.CarrouselConfig,
         settings.ArchiveConfig,
         settings.StandbyConfig,
