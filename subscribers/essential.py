@@ -9,7 +9,7 @@ import contextlib
 import os
 import signal
 import threading
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from typing import Any
 
 from common.command_line import stop_signals
@@ -50,6 +50,26 @@ async def essential(
         "essential task ended: the process ends", task=name, reason=repr(ended)
     )
     raise ended
+
+
+NamedWork = Iterable[tuple[str, Coroutine[Any, Any, object]]]
+"""Tasks to start, with their names."""
+
+
+async def run_together(receiving: NamedWork, showing: NamedWork, stop: asyncio.Event) -> None:
+    """Run essential tasks until ``stop`` is set or one ends. Then those that show something end by
+    themselves: what they show last stays. Raises the exception of a task.
+    """
+    receivers = [asyncio.create_task(essential(name, work)) for name, work in receiving]
+    shows = [asyncio.create_task(essential(name, work, stop)) for name, work in showing]
+    await asyncio.wait((*receivers, *shows), return_when=asyncio.FIRST_COMPLETED)
+    stop.set()
+    await asyncio.wait(shows)
+    for task in receivers:
+        task.cancel()
+    for ended in await asyncio.gather(*receivers, *shows, return_exceptions=True):
+        if isinstance(ended, Exception):
+            raise ended
 
 
 @contextlib.contextmanager

@@ -25,13 +25,14 @@ from subscribers.console.admission import SignInUnavailableError
 from subscribers.display.round_store import RoundStore
 from subscribers.essential import end_at_signal, ending_process, essential
 from subscribers.feed.floor import Floor
+from subscribers.feed.worlds import now
 from subscribers.service_log import log_lines
 from subscribers.web.app import WebApplication, app
 from subscribers.web.connections import BrowserConnection, BrowserLoop
 from subscribers.web.keypads import Keypads
 from subscribers.web.pit import Pit
 from subscribers.web.proxy import Proxies
-from subscribers.web.receive import now, receivers
+from subscribers.web.receive import receivers
 from subscribers.web.settings import WebSettings, on_loopback
 from subscribers.web.surveillance import SurveillancePages
 from subscribers.web.tables import Pictures

@@ -1,43 +1,20 @@
 """What moves at the tables, for the streams of browsers: the last message of each table, as long as
-it is fresh. It is decoration: anything that is not as expected is ignored.
+it is fresh.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable
-from typing import Annotated
 
 import msgspec
 
 from common import clock
-from common.contract.motion import Motion
-from common.contract.times import parse_utc
-from common.readings import Direction, Phase
 from subscribers.feed.floor import Floor
+from subscribers.feed.motion import FRESH_SECONDS, read_motion
 
-FRESH_SECONDS = 2.0
-"""Age at which a message says nothing any more: the next one is a second overdue."""
 WAKE_INTERVAL_SECONDS = 0.2
 """Interval at which the streams are woken for what moves, however many tables there are."""
-MAX_BYTES = 1024
-"""Maximum size of a message; a daemon's has some 300 bytes."""
-
-Rpm = Annotated[float, msgspec.Meta(ge=0, le=300)]
-Age = Annotated[float, msgspec.Meta(ge=0, le=600)]
-
-
-class BrowserMotion(msgspec.Struct, frozen=True):
-    """What a browser receives of a table's motion, with ages in place of times: its clock may be
-    wrong. ``since`` and ``launched``: seconds before the message.
-    """
-
-    table: str
-    phase: Phase
-    since: Age
-    rpm: Rpm | None
-    direction: Direction | None
-    launched: Age | None
 
 
 class Motions:
@@ -52,16 +29,12 @@ class Motions:
     def on_message(self, table: str, simulated: bool, body: bytes) -> None:
         """Handle a message on a table's topic ``motion``."""
         known = self._floor.known.get(table)
-        if known is None or known.simulated != simulated or len(body) > MAX_BYTES:
+        if known is None or known.simulated != simulated:
             return
-        try:
-            motion = msgspec.json.decode(body, type=Motion)
-            line = msgspec.json.encode(for_browser(motion))
-        except (ValueError, RecursionError):
+        motion = read_motion(table, body)
+        if motion is None:
             return
-        if motion.table != table:
-            return
-        self._latest[table] = clock.monotonic(), line
+        self._latest[table] = clock.monotonic(), msgspec.json.encode(motion)
         if self._waking is None:
             loop = asyncio.get_running_loop()
             self._waking = loop.call_later(WAKE_INTERVAL_SECONDS, self._wake)
@@ -77,19 +50,3 @@ class Motions:
     def _wake(self) -> None:
         self._waking = None
         self._floor.wake()
-
-
-def for_browser(motion: Motion) -> BrowserMotion:
-    """Return what a browser receives. Raises ``ValueError`` where a value is not credible."""
-    now = parse_utc(motion.time)
-    return msgspec.convert(
-        {
-            "table": motion.table,
-            "phase": motion.phase,
-            "since": now - parse_utc(motion.since),
-            "rpm": motion.rpm,
-            "direction": motion.direction,
-            "launched": None if motion.launched_at is None else now - parse_utc(motion.launched_at),
-        },
-        BrowserMotion,
-    )

@@ -85,7 +85,7 @@ STATES = {
     "web, broker deaf": State("web", "deaf"),
     "carrousel, broker away": State("carrousel", "away", log=NO_CONNECTION),
     "carrousel, broker deaf": State("carrousel", "deaf"),
-    "sign, no port": State("sign", "away", log="the sign's port cannot be used"),
+    "sign, no port": State("sign", "away", log="the port cannot be used"),
     "sign, broker deaf": State("sign", "deaf"),
     "recorder, broker away": State("surveillance", "away", log=NO_CONNECTION),
     "recorder, broker deaf": State("surveillance", "deaf"),

@@ -79,9 +79,9 @@ def sign(*tasks: tuple[str, str]) -> list[Essential]:
 
 TASKS = [
     *web(
-        ("subscribers.web.receive", "_listen"),
+        ("subscribers.feed.worlds", "_listen"),
         ("subscribers.web.receive", "_check_jackpots"),
-        ("subscribers.web.receive", "_check_silence"),
+        ("subscribers.feed.worlds", "_check_silence"),
         ("subscribers.web.pit:Pit", "run"),
         ("subscribers.web.keypads:Keypads", "run"),
         ("subscribers.web.keypads:Keypads", "_listen"),

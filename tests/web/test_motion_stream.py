@@ -10,7 +10,8 @@ import pytest
 
 from common.contract.motion import Motion
 from subscribers.feed.floor import Floor
-from subscribers.web.motion import MAX_BYTES, Motions
+from subscribers.feed.motion import MAX_BYTES
+from subscribers.web.motion import Motions
 from tests.support.subscribers.real import spun
 from tests.support.waiting import TIMEOUT_SECONDS, until
 from tests.web.conftest import House

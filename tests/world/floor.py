@@ -21,8 +21,9 @@ from common.chain.schema import Entry
 from subscribers.display.round_store import RoundStore
 from subscribers.feed.floor import Floor, change_of
 from subscribers.feed.tables import BrokerLogin
+from subscribers.feed.worlds import now
 from subscribers.web.app import WebApplication
-from subscribers.web.receive import now, receivers
+from subscribers.web.receive import receivers
 from subscribers.web.settings import WebSettings, WebTable
 from subscribers.web.stream import RETRY_MILLISECONDS, PictureStream
 from subscribers.web.tables import Pictures

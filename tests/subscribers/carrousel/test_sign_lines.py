@@ -16,6 +16,7 @@ import pytest
 import serial
 
 from common.line import LINE_ERRORS
+from subscribers import line_port
 from subscribers.carrousel import sign_line
 from subscribers.carrousel.sign import BLANK_VALUE
 from subscribers.carrousel.sign_line import LedSign, SignSettings
@@ -59,9 +60,9 @@ def ports(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Port, Port]]:
         "RESET_DELAY_SECONDS": 0.01,
         "PACKET_INTERVAL_SECONDS": 0.01,
         "UPDATE_INTERVAL_SECONDS": 0.02,
-        "PORT_TIMEOUT_SECONDS": 0.02,
     }.items():
         monkeypatch.setattr(sign_line, name, seconds)
+    monkeypatch.setattr(line_port, "PORT_TIMEOUT_SECONDS", 0.02)
     good, bad = Port(), Port()
     yield good, bad
     good.close()
@@ -131,7 +132,7 @@ async def test_a_sign_whose_port_cannot_be_set_is_reported_and_retried(
     ports: tuple[Port, Port], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     good, bad = ports
-    monkeypatch.setattr(sign_line, "is_pty", lambda _: False)  # the only port that we have
+    monkeypatch.setattr(line_port, "is_pty", lambda _: False)  # the only port that we have
     stop = asyncio.Event()
     unable = LedSign(SignSettings(port=bad.name, jackpot="gran", format="7E1"))
     showing = asyncio.gather(unable.show(stop), at(good).show(stop))
