@@ -18,6 +18,8 @@ from common.readings import Direction, Number, Phase, WheelFaultName
 MAX_SPIN = 256
 """Maximum of the spin counter, which is followed by 1. After power-on it is 1 too."""
 
+IDLE = 1
+BETS_OPEN = 2
 BALL_IN_RIM = 3
 NO_MORE_BETS = 4
 SETTLED = 5
@@ -26,8 +28,8 @@ BALL_NOT_IN_TRACK = 7
 
 PHASES: MappingProxyType[int, Phase] = MappingProxyType(
     {
-        1: "idle",
-        2: "bets_open",
+        IDLE: "idle",
+        BETS_OPEN: "bets_open",
         BALL_IN_RIM: "ball_in_rim",
         NO_MORE_BETS: "no_more_bets",
         SETTLED: "settled",
@@ -95,6 +97,18 @@ def read_status(line: bytes) -> Status | None:
     return Status(
         int(state), int(spin), NUMBERS.get(number), int(warnings, 16), int(speed), int(direction)
     )
+
+
+_NUMBER_FIELDS = {number: field.decode() for field, number in NUMBERS.items()}
+
+
+def write_status(status: Status) -> bytes:
+    """Return the status line without its end."""
+    number = BLANK_NUMBER.decode() if status.number is None else _NUMBER_FIELDS[status.number]
+    return (
+        f"*X;{status.state};{status.spin:03d};{number};{status.warnings:X};{status.speed:03d};"
+        f"{status.direction}"
+    ).encode()
 
 
 class WarningBit(msgspec.Struct, frozen=True):

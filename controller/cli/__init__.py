@@ -79,6 +79,7 @@ SUBCOMMANDS: Mapping[str, str] = {
     "wheel": "report wheel-bias and shuffle statistics from an archive",
     "surveillance": "archive and verify all messages of the tables, or search the archive",
     "sign": "show the meters of jackpots on LED signs",
+    "output": "feed displays that were made for a Cammegh SS2 with the numbers of roulette tables",
     "people": (
         "manage who may act: make keys, enrol people, revoke, rotate keys, list, sign; print what "
         "each role may do"

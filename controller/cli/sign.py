@@ -8,10 +8,12 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, NoReturn
 
 from controller.cli import CommandLineError
 from controller.cli.configured import config_argument, configuration_at
+
+Section = Literal["sign", "output", "light"]
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,28 +23,39 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Replace this process by the program of the signs. Raises :class:`CommandLineError`."""
-    import msgspec
-
-    settings = msgspec.json.encode(sign_settings(arguments.config)).decode()
-    sys.stdout.flush()
-    program = [sys.executable, "-m", "subscribers.carrousel.sign_line", f"--settings={settings}"]
-    os.execv(sys.executable, program)  # noqa: S606 - no shell is wanted
+    run_display_program("subscribers.carrousel.sign_line", sign_settings(arguments.config))
 
 
 def sign_settings(path: Path) -> dict[str, Any]:
-    """Return the settings of the program, without secrets. It uses the broker user of the displays
-    in ``[web]``.
+    """Return the settings of the program, without secrets."""
+    return display_settings(path, "sign")
+
+
+def display_settings(path: Path, section: Section) -> dict[str, Any]:
+    """Return the settings of a program that shows something by the tables of a ``section``, without
+    secrets. It uses the broker user of the displays in ``[web]``.
     """
     import msgspec
 
-    from controller.cli.web import web_settings
+    from controller.cli.web import settings_of
 
     configuration = configuration_at(path)
-    if not configuration.sign:
-        raise CommandLineError(f"{path}: no sign is configured; add [[sign]]")
-    web = web_settings(path)
+    shown = getattr(configuration, section)
+    if not shown:
+        raise CommandLineError(f"{path}: no {section} is configured; add [[{section}]]")
+    web = settings_of(configuration)
     return {
         "site": web["site"],
         "broker": web["broker"],
-        "signs": [msgspec.to_builtins(sign) for sign in configuration.sign],
+        f"{section}s": [msgspec.to_builtins(one) for one in shown],
     }
+
+
+def run_display_program(module: str, program_settings: dict[str, Any]) -> NoReturn:
+    """Replace this process by such a program."""
+    import msgspec
+
+    settings = msgspec.json.encode(program_settings).decode()
+    sys.stdout.flush()
+    program = [sys.executable, "-m", module, f"--settings={settings}"]
+    os.execv(sys.executable, program)  # noqa: S606 - no shell is wanted

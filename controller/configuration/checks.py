@@ -22,6 +22,7 @@ from controller.configuration.archives import archives
 from controller.configuration.flaws import Flaws, duplicates, text_of
 from controller.configuration.jackpots import jackpots, signs
 from controller.configuration.listening import listening
+from controller.configuration.outputs import outputs, ports
 from controller.configuration.pairs import standby
 from controller.configuration.people_checks import people_flaws
 from controller.configuration.pictures import pictures
@@ -98,10 +99,8 @@ def flaws(
             "another device is on",
             file,
         ),
-        *duplicates(
-            [(("sign", s, "port"), sign.port) for s, sign in enumerate(configuration.sign)],
-            "another sign is at the port",
-        ),
+        *outputs(configuration),
+        *ports(configuration),
     ]
 
 

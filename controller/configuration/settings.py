@@ -493,6 +493,18 @@ class SignConfig(_ConfigSection, frozen=True):
     simulated: bool = False
 
 
+class OutputConfig(_ConfigSection, frozen=True):
+    """``[[output]]``: an output that speaks as the display port of a Cammegh SS2, fed by a roulette
+    table. ``port``: a serial port, or ``tcp://host:port`` of a device server. ``simulated``:
+    whether the table is simulated.
+    """
+
+    port: Name
+    table: Slug
+    baud: Annotated[int, Meta(ge=1200, le=115_200)] = 9600
+    simulated: bool = False
+
+
 BookmarkedEvent = Literal[
     "round.result", "round.void", "round.unresolved", "result.corrected", "irregularity",
     "alert.raised", "round.opened", "bets.closed", "award.qualified",
@@ -574,6 +586,7 @@ class Configuration(_ConfigSection, frozen=True):
     carrousel: CarrouselConfig = CarrouselConfig()
     jackpot: tuple[JackpotConfig, ...] = ()
     sign: tuple[SignConfig, ...] = ()
+    output: tuple[OutputConfig, ...] = ()
     bookmark: tuple[BookmarkConfig, ...] = ()
     video: VideoConfig = VideoConfig()
     archive: ArchiveConfig = ArchiveConfig()

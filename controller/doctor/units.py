@@ -28,6 +28,7 @@ def check(configuration: Configuration) -> Iterator[Finding]:
         "novamas.service",
         *(("novamas-carrousel.service",) if configuration.jackpot else ()),
         *(("novamas-sign.service",) if configuration.sign else ()),
+        *(("novamas-output.service",) if configuration.output else ()),
     ):
         yield assess(unit, _properties(unit))
 

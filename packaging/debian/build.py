@@ -35,7 +35,8 @@ SYSTEM = "usr/lib/systemd/system"
 RECORDER = "novamas-surveillance"
 UNITS = (
     *("novamas.service", "novamas-carrousel.service", "novamas-carrousel-verify.timer"),
-    *("novamas-sign.service", "novamas-surveillance.service", "'novamas-surveillance@*.service'"),
+    *("novamas-output.service", "novamas-sign.service"),
+    *("novamas-surveillance.service", "'novamas-surveillance@*.service'"),
     "novamas-web.service",
 )
 """Units restarted by an upgrade and stopped by a removal. A running verification may finish."""

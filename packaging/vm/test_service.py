@@ -15,6 +15,7 @@ UNITS = (
     "novamas",
     "novamas-carrousel",
     "novamas-carrousel-verify",
+    "novamas-output",
     "novamas-sign",
     "novamas-surveillance",
     "novamas-surveillance@palma",

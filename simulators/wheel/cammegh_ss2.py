@@ -14,6 +14,7 @@ from collections.abc import Callable, Generator, Sequence
 from heapq import heappop, heappush
 from math import inf
 
+from common import cammegh_ss2_frames as frames
 from common.randomness import Random
 from simulators.device import Timed
 from simulators.wheel.cammegh_ss2_commands import answer
@@ -173,10 +174,10 @@ class SlingshotSS2:
         """
         rpm = self.rotor.rpm(self.time)
         speed = round(rpm * 10) + (self.random.choice((-1, 0, 0, 1)) if rpm > 1 else 0)
-        return (
-            f"*X;{self.state};{self.spin:03d};{self.number:>2};{self.warnings:X};{speed:03d};"
-            f"{int(self.rotor.anticlockwise)}"
-        )
+        number = frames.NUMBERS.get(self.number.encode())
+        direction = int(self.rotor.anticlockwise)
+        status = frames.Status(self.state, self.spin, number, self.warnings, speed, direction)
+        return frames.write_status(status).decode()
 
     def reply(self, line: str, delay: float = 0.0) -> None:
         """Reply after ``delay`` seconds plus the wheel's own delay; replies keep their order."""

@@ -21,6 +21,8 @@ before its reply; with a thousand tables they exceed its queue per client, and i
 """
 MOTION = "motion"
 """The last level of the topic of what moves at a table."""
+NOT_RETAINED = ("event", MOTION)
+"""Topics whose messages a daemon never retains."""
 SUBSCRIBE_PASSES = (1, 2)
 """Subscribe twice. NATS reads the retained messages before it creates a subscription, so a message
 published in between is in neither. At the second SUBSCRIBE the subscription exists already.
@@ -123,7 +125,7 @@ async def table_feed(
             body = message.payload if isinstance(message.payload, bytes) else b""
             path = str(message.topic).removeprefix(root)
             table, _, leaf = path.partition("/")
-            if leaf == MOTION and message.retain:  # a daemon retains none
+            if leaf in NOT_RETAINED and message.retain:  # not from a daemon: act on nothing old
                 continue
             is_of_table = table in known_tables
             messages.put_nowait(

@@ -24,7 +24,7 @@ NUMBERS = [17, 0, *range(1, 17), *range(18, 37)]
 PLACES = ", ".join(f"{name} = {list(FIELDS[name])}" for name in ("state", "number", "spin"))
 
 
-def saturn(link: Path, ending: ExitStack) -> None:
+def saturn(link: Path, ending: ExitStack, speed: float = 8) -> None:
     """The simulator as a program."""
     words = [
         "--protocol",
@@ -34,7 +34,7 @@ def saturn(link: Path, ending: ExitStack) -> None:
         "--numbers",
         ",".join(map(str, NUMBERS)),
         "--speed",
-        "8",
+        str(speed),
     ]
     command = [sys.executable, "-m", "simulators", "wheel", *words]
     program = ending.enter_context(running(command, stdout=subprocess.PIPE))

@@ -20,9 +20,10 @@ UNIT = SYSTEMD / "novamas.service"
 WEB = SYSTEMD / "novamas-web.service"
 CARROUSEL = SYSTEMD / "novamas-carrousel.service"
 SIGN = SYSTEMD / "novamas-sign.service"
+OUTPUT = SYSTEMD / "novamas-output.service"
 VERIFY = SYSTEMD / "novamas-carrousel-verify.service"
 RECORDER = SYSTEMD / "novamas-surveillance.service"
-UNITS = [UNIT, WEB, CARROUSEL, SIGN, VERIFY, RECORDER]
+UNITS = [UNIT, WEB, CARROUSEL, SIGN, OUTPUT, VERIFY, RECORDER]
 EXPOSURE = 1.4
 """The most that ``systemd-analyze security`` may find exposed, from 0 (nothing) to 10."""
 

@@ -77,6 +77,10 @@ def sign(*tasks: tuple[str, str]) -> list[Essential]:
     return [Essential("subscribers.carrousel.sign_line", *task) for task in tasks]
 
 
+def output(*tasks: tuple[str, str]) -> list[Essential]:
+    return [Essential("subscribers.output.__main__", *task) for task in tasks]
+
+
 TASKS = [
     *web(
         ("subscribers.feed.worlds", "_listen"),
@@ -103,6 +107,10 @@ TASKS = [
     *sign(
         ("subscribers.carrousel.sign_line:LedSign", "listen"),
         ("subscribers.carrousel.sign_line:LedSign", "show"),
+    ),
+    *output(
+        ("subscribers.feed.worlds", "_listen"),
+        ("subscribers.output.__main__:WheelOutput", "show"),
     ),
 ]
 
@@ -137,6 +145,9 @@ def settings(program: str, folder: Path) -> Mapping[str, Any]:
                 "sites": [{"id": SITE, "broker": NO_BROKER}],
                 "listen": ["127.0.0.1", free_port()],
             }
+        case "subscribers.output.__main__":
+            one = {"port": str(folder / "no-such-port"), "table": "ruleta-1"}
+            return {"site": SITE, "broker": NO_BROKER, "outputs": [one]}
     signs = [{"port": str(folder / f"no-such-port-{each}"), "jackpot": "gran"} for each in (1, 2)]
     return {"site": SITE, "broker": NO_BROKER, "signs": signs}
 

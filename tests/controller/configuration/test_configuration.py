@@ -391,8 +391,8 @@ def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
     ) == [
         (
             "line 1: colour: unknown key; there are: site, table, journal, clock, surveillance, "
-            "recordings, broker, people, web, api, carrousel, jackpot, sign, bookmark, video, "
-            "archive, standby, metrics, log"
+            "recordings, broker, people, web, api, carrousel, jackpot, sign, output, bookmark, "
+            "video, archive, standby, metrics, log"
         ),
         "line 15: table[1].id: another table has the id ruleta-1 too",
         "line 20: table[1].device[0].driver: no driver 'camegh-ss2'; did you mean `cammegh-ss2`?",
@@ -681,6 +681,7 @@ def _documentation_of(field: msgspec.structs.FieldInfo) -> str:
         ("[carrousel]", settings.CarrouselConfig),
         ("[[jackpot]]", settings.JackpotConfig),
         ("[[sign]]", settings.SignConfig),
+        ("[[output]]", settings.OutputConfig),
         ("[archive]", settings.ArchiveConfig),
         ("[[archive.site]]", settings.ArchiveSite),
         ("[[bookmark]]", settings.BookmarkConfig),
@@ -718,6 +719,7 @@ def test_the_document_has_every_section() -> None:
         settings.MetricsConfig,
         settings.JackpotConfig,
         settings.SignConfig,
+        settings.OutputConfig,
         settings.BookmarkConfig,
         settings.VideoConfig,
         settings.LogConfig,

@@ -279,7 +279,7 @@ def test_the_configuration_of_signs(tmp_path: Path) -> None:
     assert settings["broker"]["username"] == "display-1"
     with pytest.raises(CommandLineError, match="no sign is configured"):
         sign.sign_settings(configuration(tmp_path, ""))
-    with pytest.raises(CommandLineError, match="another sign is at the port"):
+    with pytest.raises(CommandLineError, match="another section has the port"):
         sign.sign_settings(configuration(tmp_path, port + port))
     with pytest.raises(CommandLineError, match="language"):
         sign.sign_settings(configuration(tmp_path, port + 'language = "fr"\n'))

@@ -1,0 +1,1 @@
+"""Outputs that speak as a wheel does, for the displays that a house already has."""
