@@ -431,6 +431,17 @@ class DeviceReport(Reading, frozen=True, tag="device.report"):
     """The device's own words."""
 
 
+class DeviceParameter(Reading, frozen=True, tag="device.parameter"):
+    """A device states a parameter with which it works, because it was asked."""
+
+    parameter: str
+    """The parameter, as the device names it: ``m``; its driver's page says what it means."""
+    value: str | None
+    """The value in the device's own words; null: it did not answer."""
+    expected: str | None = None
+    """The expected value or range; null: the value makes sense."""
+
+
 class DeviceRefused(Reading, frozen=True, tag="device.refused"):
     """A device refused a command."""
 
@@ -526,6 +537,7 @@ AnyReading = (
     | ClockBound
     | JournalRestore
     | DeviceReport
+    | DeviceParameter
     | DeviceRefused
     | LinkUp
     | LinkOpen

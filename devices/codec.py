@@ -223,6 +223,8 @@ class Driver(msgspec.Struct, frozen=True, kw_only=True):
     """
     commands: tuple[str, ...]
     """Commands that change the device. They are sent only if the site sets ``commands = true``."""
+    parameters: tuple[str, ...] = ()
+    """Parameters that the device states if the option ``ask`` is set."""
     make: Callable[[str, msgspec.Struct], Codec]
     """``make(device id, options)`` returns a new codec."""
     blind: Callable[[msgspec.Struct], str | None] = lambda _: None

@@ -13,7 +13,7 @@ DRIVERS: Registry = {
     "barcode-serial": "devices.shoe.barcode:SERIAL",
     "bee-tek": "devices.shoe.bee_tek:DRIVER",
     "boule-board": "devices.wheel.boule_board:DRIVER",
-    "cammegh-ss2": "devices.wheel.cammegh_ss2:DRIVER",
+    "cammegh-ss2": "devices.wheel.cammegh_ss2_driver:DRIVER",
     "cctalk-acceptor": "devices.slot.cctalk_acceptor:DRIVER",
     "deck-mate-1": "devices.shuffler.deck_mate_1:DRIVER",
     "dice-board": "devices.dice.dice_board:DRIVER",

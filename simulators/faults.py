@@ -78,6 +78,9 @@ FAULTS: dict[str, FaultKind] = {
     "wrong_number": FaultKind(
         "device", "the next bare number differs from that of the status line", protocols=WHEEL
     ),
+    "parameter": FaultKind(
+        "device", "a person sets m, the change of the rotor's speed, to VALUE", 20000.0, WHEEL
+    ),
     "power_cycle": FaultKind(
         "device",
         "power is off for VALUE seconds; counters are lost",

@@ -398,6 +398,25 @@ class DeviceIdentified(Event, frozen=True, tag="device.identified"):
     """The serial number that the same source reported before."""
 
 
+class DeviceParameterRead(Event, frozen=True, tag="device.parameter"):
+    """A device stated a parameter with which it works for the first time, or another value than
+    before. It is asked where the site allows commands to it; what it states is a claim.
+    """
+
+    device: str
+    """The device's id in the configuration."""
+    parameter: str
+    """The parameter, as the device names it: ``m``; its page in docs/technician/devices says what
+    it means.
+    """
+    value: str | None
+    """The value in the device's own words; null: it did not answer."""
+    was: str | None = None
+    """The value before, also of an earlier run of the daemon; null: none is known."""
+    expected: str | None = None
+    """The expected value or range; null: the value makes sense."""
+
+
 class DeviceServiced(Event, frozen=True, tag="device.serviced"):
     """A person reported that a device was serviced: a line of its maintenance log."""
 
@@ -524,6 +543,7 @@ AnyEvent = (
     | StaffLeft
     | AlertCleared
     | DeviceIdentified
+    | DeviceParameterRead
     | DeviceServiced
     | DeviceState
     | DeviceCommanded

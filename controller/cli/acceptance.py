@@ -15,6 +15,7 @@ from common import clock
 from common.contract.version import SOFTWARE
 from common.new_file import replace_file
 from controller.cli import CommandLineError
+from controller.cli.acceptance_parameters import read_parameters
 
 if TYPE_CHECKING:
     import msgspec
@@ -115,6 +116,7 @@ class Acceptance:
         )
         self._plate()
         self._line()
+        read_parameters(self._expected, self._notes, self._note, self._until, _now)
         self._values()
         self._phases()
         self._faults()
@@ -383,10 +385,11 @@ def _driver(device: DeviceConfig) -> tuple[Driver, msgspec.Struct, Codec]:
     """Return the driver of a device, its options, and a new codec."""
     import msgspec
 
+    from controller.configuration.codec_options import codec_options
     from devices.drivers import driver
 
     registered = driver(device.driver)
-    options = msgspec.convert(device.options, registered.options)
+    options = msgspec.convert(codec_options(device), registered.options)
     described = registered.described(options) if registered.described is not None else registered
     return described, options, registered.make(device.id, options)
 

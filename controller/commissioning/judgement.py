@@ -9,7 +9,7 @@ site.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from statistics import median
 
 from common.contract.messages.messages import ENGLISH
@@ -21,6 +21,7 @@ from controller.commissioning.protocol import (
     AnyNote,
     Expected,
     Outcome,
+    ParameterNote,
     PhaseNote,
     Plate,
     Provoked,
@@ -46,6 +47,7 @@ def judge(
     return (
         _plate([note for note in notes if isinstance(note, Plate)], configured, language),
         _line(recordings, language),
+        *_parameters(expected, notes, language),
         _values(expected, answers, language),
         *(_phase(phase, notes, language) for phase in expected.phases),
         *(_fault(fault, notes, language) for fault in expected.faults),
@@ -112,6 +114,40 @@ def _line(recordings: Sequence[RecordingSummary], language: str) -> AcceptanceCh
         bytes=sum(recording.bytes for recording in recordings),
     )
     return _check(_text("line", language), "passed" if frames else "failed", what)
+
+
+def _parameters(
+    expected: Expected, notes: Sequence[AnyNote], language: str
+) -> Iterator[AcceptanceCheck]:
+    """Check the parameters of a device that is asked for them; no check for any other device."""
+    if not expected.parameters:
+        return
+    name = _text("parameters", language)
+    stated = {note.parameter: note for note in notes if isinstance(note, ParameterNote)}
+    wrong = [
+        _text(
+            "parameter_wrong",
+            language,
+            parameter=note.parameter,
+            value=note.value or _text("nothing", language),
+            expected=note.expected,
+        )
+        for note in stated.values()
+        if note.expected is not None
+    ]
+    silent = [
+        parameter
+        for parameter in expected.parameters
+        if (note := stated.get(parameter)) is None or note.value is None
+    ]
+    if wrong:
+        yield _check(name, "failed", "; ".join(wrong))
+    elif silent:
+        listed = _text("remaining", language, values=_listed(silent, ", ", language))
+        yield _check(name, "not done", listed)
+    else:
+        values = [f"{parameter} {stated[parameter].value}" for parameter in expected.parameters]
+        yield _check(name, "passed", "; ".join(values))
 
 
 def _values(expected: Expected, answers: Sequence[AnswerNote], language: str) -> AcceptanceCheck:

@@ -85,6 +85,7 @@ def expected(driver: Driver, options: msgspec.Struct, game: str, pockets: int | 
             values=_numbers(options, game, pockets),
             phases=phases,
             faults=faults,
+            parameters=driver.parameters if getattr(options, "ask", False) else (),
         )
     raise NotCommissionedError(
         f"the driver {driver.name} is for a {driver.kind}; only wheels and shoes have an acceptance"

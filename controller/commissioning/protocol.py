@@ -83,16 +83,29 @@ class Provoked(_AcceptanceNote, frozen=True):
     over: bool
 
 
-AnyNote = Began | Plate | AnswerNote | PhaseNote | Provoked
+class ParameterNote(_AcceptanceNote, frozen=True, tag="parameter"):
+    """A parameter as the device stated it; None: it did not answer. ``expected``: what was expected
+    in place of a value that makes no sense.
+    """
+
+    parameter: str
+    value: str | None
+    expected: str | None = None
+
+
+AnyNote = Began | Plate | AnswerNote | PhaseNote | Provoked | ParameterNote
 
 
 class Expected(msgspec.Struct, frozen=True, kw_only=True):
-    """The readings required of the device. ``values``: numbers or cards."""
+    """The readings required of the device. ``values``: numbers or cards; ``parameters``: those that
+    it is asked for.
+    """
 
     kind: Literal["wheel", "shoe"]
     values: tuple[str, ...]
     phases: tuple[str, ...]
     faults: tuple[str, ...]
+    parameters: tuple[str, ...] = ()
 
 
 class RecordingSummary(msgspec.Struct, frozen=True, kw_only=True):

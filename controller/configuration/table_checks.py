@@ -10,6 +10,7 @@ import msgspec
 from common.places import KeyPath
 from common.sections import Notes, read_section
 from common.suggestions import CERTAIN_LIKENESS, closest
+from controller.configuration.codec_options import ASK_OPTION
 from controller.configuration.flaws import Flaws, duplicates, text_of
 from controller.configuration.jackpots import RESERVED_JACKPOT_IDS as OF_TABLES
 from controller.configuration.settings import (
@@ -166,6 +167,8 @@ def device_flaws(at: KeyPath, device: DeviceConfig) -> Flaws:
     if scheme != "replay" and (scheme == "usb") != (driver_.scheme == "usb"):
         yield (*at, "link"), f"the driver {driver_.name} needs a {driver_.scheme}:// link"
     yield from notes
+    if device.options.get(ASK_OPTION) is True and not device.commands:
+        yield (*at, "options", ASK_OPTION), "needs `commands = true` for this device, or remove it"
     if device.commands and not driver_.commands:
         yield (*at, "commands"), f"the driver {driver_.name} can send no commands; remove the key"
 

@@ -13,6 +13,7 @@ import msgspec
 from common.chain.hand_over import Tenure
 from common.contract.json_bodies import Stored
 from common.contract.version import SOFTWARE
+from controller.configuration.codec_options import codec_options
 from controller.configuration.settings import Configuration
 
 StartReason = Literal["boot", "lost", "day", "aside", "reload", "restored"]
@@ -189,7 +190,7 @@ def boot(
                         id=device.id,
                         driver=device.driver,
                         stale_after=device.stale_after,
-                        options=device.options,
+                        options=codec_options(device),
                     )
                     for device in table.device
                 ),

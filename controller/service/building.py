@@ -27,6 +27,7 @@ from common.readings import (
     LinkUnintelligible,
     LinkUp,
 )
+from controller.configuration.codec_options import codec_options
 from controller.configuration.settings import Configuration, DeviceConfig, TableConfig
 from controller.configuration.table_checks import deals_face_down
 from controller.games.games import make_game
@@ -253,7 +254,7 @@ class TableBuilder:
 
 def _codec(device: DeviceConfig) -> Codec:
     driver_of = driver(device.driver)
-    return driver_of.make(device.id, msgspec.convert(device.options, driver_of.options))
+    return driver_of.make(device.id, msgspec.convert(codec_options(device), driver_of.options))
 
 
 def _title(table: TableConfig) -> dict[str, str]:

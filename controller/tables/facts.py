@@ -23,6 +23,7 @@ from common.contract.events import (
 )
 from common.contract.retained import Alert, DeviceLink
 from controller.tables.identities import Identities, apply_service
+from controller.tables.parameters import Parameters, accept_present
 from controller.tables.saved_state import SavedState
 from controller.tables.staff import Staff, staff_after
 
@@ -52,6 +53,7 @@ class TableFacts:
         """By round of the session: ``seq`` of the last event about it since this object exists."""
         self.staff: Staff = {}
         self.identities: Identities = {}
+        self.parameters: Parameters = {}
 
     def restore(self, saved: SavedState, devices: Collection[str], *, face_down: bool) -> None:
         """Take over a saved state. ``devices``: those that are configured; if there are none, the
@@ -65,6 +67,9 @@ class TableFacts:
         self.devices = {device: link for device, link in saved.devices.items() if device in known}
         self.identities = {
             device: each for device, each in saved.identities.items() if device in known
+        }
+        self.parameters = {
+            device: each for device, each in saved.parameters.items() if device in known
         }
 
     def prepare(self, event: AnyEvent) -> AnyEvent:
@@ -92,6 +97,7 @@ class TableFacts:
                 link = self.devices.get(event.device)
                 there = link is not None and link.state != "lost"
                 self.identities = apply_service(self.identities, event, is_open=there)
+                self.parameters = accept_present(self.parameters, event.device)
             case RoundResult() if self._is_latest(event):
                 self.result = event
             case ResultCorrected() | RoundVoid() if self.result and (

@@ -13,6 +13,7 @@ from common.contract.json_bodies import Stored, read_body, read_own_body
 from common.contract.retained import Alert, DeviceLink
 from common.errors import NovamasError
 from controller.tables.identities import Identities, KnownDevice
+from controller.tables.parameters import KnownParameters, Parameters
 from controller.tables.staff import Staff
 
 FOREIGN_STATE_REASON = "what was saved is not of this release"
@@ -56,6 +57,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     holds: dict[int, tuple[str, int]]
     staff: Staff = {}
     identities: Identities = {}
+    parameters: Parameters | msgspec.UnsetType = msgspec.UNSET
+    """Omitted while no device has stated any, as in earlier releases."""
     time_bound: float | msgspec.UnsetType | None = msgspec.UNSET
     """Omitted where times are as accurate as the site requires, as earlier releases did."""
 
@@ -77,6 +80,7 @@ class SavedState(msgspec.Struct, frozen=True, kw_only=True):
     holds: dict[int, tuple[str, int]] = {}
     staff: dict[Duty, tuple[str, ...]] = {}
     identities: dict[str, KnownDevice] = {}
+    parameters: dict[str, KnownParameters] = {}
     time_bound: float | None = NO_TIME_BOUND
 
 

@@ -39,6 +39,7 @@ from common.readings import (
     ClockBound,
     ClockStep,
     DeviceIdentity,
+    DeviceParameter,
     DeviceReport,
     JackpotStanding,
     JournalRestore,
@@ -47,6 +48,7 @@ from common.readings import (
 from controller.games.game import Game
 from controller.games.rounds import GameState
 from controller.tables.card_secrecy import CARDLESS_INPUTS, is_counted, may_reveal
+from controller.tables.device_claims import DeviceClaims, obsolete_alerts
 from controller.tables.device_links import (
     RESTART_REASON,
     allow,
@@ -55,12 +57,7 @@ from controller.tables.device_links import (
     link_events,
 )
 from controller.tables.facts import TableFacts
-from controller.tables.identities import (
-    KnownDevice,
-    identity_alert,
-    on_identity,
-    service_event,
-)
+from controller.tables.identities import service_event
 from controller.tables.preview import affected_rounds
 from controller.tables.restored import restored_event
 from controller.tables.saved_state import (
@@ -144,6 +141,7 @@ class Table:
         self._state = game.begin()
         self._time = ""
         self._facts = TableFacts()
+        self._claims = DeviceClaims(self._facts, about.devices)
         self._fault: str | None = None
         self._pending_events: list[AnyEvent] = []
         self._checked_entries: Any = None
@@ -195,7 +193,7 @@ class Table:
             event = replace(event, session=self._topics.view(self._state).shown.session)
             own_events = [event, *settled_by_service(item, facts.alerts)]
         elif isinstance(item, DeviceIdentity):
-            own_events = self._on_identity(item)
+            own_events = self._claims.on_identity(item)
         elif isinstance(item, CommandRefused):
             pass  # only journalled
         elif isinstance(item, ClockBound):
@@ -210,8 +208,8 @@ class Table:
             state, game_events = self._on_command(item)
         else:
             own_events = [*link_events(item, time, facts, self.garbage, face_down=dealt)]
-            if isinstance(item, DeviceReport) and not dealt:
-                own_events += self._on_identity(item)
+            if isinstance(item, DeviceReport | DeviceParameter) and not dealt:
+                own_events += self._claims.on_claim(item)
             state, game_events = self._on_reading(item)
         confidential = self._is_confidential(before, item, game_events)
         game_events = (*game_events, *self._update_unresolved_alert(state))
@@ -249,7 +247,7 @@ class Table:
 
     def is_known(self, identity: DeviceIdentity) -> bool:
         """True if this identity is already known: processing it would emit nothing."""
-        return self._check_identity(identity)[0] is None
+        return self._claims.check(identity)[0] is None
 
     def preview(self, command: AnyCommand) -> CommandSubject:
         """Return the round that a command affects, without changing the table. Raises
@@ -339,6 +337,7 @@ class Table:
             holds=self._facts.result_events.copy(),
             staff=self._facts.staff,
             identities=self._facts.identities,
+            parameters=self._facts.parameters or msgspec.UNSET,
             time_bound=msgspec.UNSET if self.time_bound == NO_TIME_BOUND else self.time_bound,
         )
 
@@ -373,7 +372,7 @@ class Table:
             FAULT_ALERT_ID,
             ANEW_ALERT_ID,
             *(link_alert(device) for device in saved.devices.keys() - facts.devices.keys()),
-            *(identity_alert(each) for each in saved.identities.keys() - facts.identities.keys()),
+            *obsolete_alerts(saved, facts),
         }
         self._pending_events = [
             AlertCleared(alert=alert)
@@ -413,23 +412,6 @@ class Table:
                 ),
             )
         return state, events
-
-    def _check_identity(
-        self, reading: DeviceIdentity | DeviceReport
-    ) -> tuple[KnownDevice | None, list[AnyEvent]]:
-        if reading.device not in self._about.devices:
-            return None, []
-        alerted = self._facts.alerts.get(identity_alert(reading.device)) is not None
-        return on_identity(reading, self._facts.identities, alerted=alerted)
-
-    def _on_identity(self, reading: DeviceIdentity | DeviceReport) -> list[AnyEvent]:
-        """Process an identity that a device reports. At a table with face-down cards only the
-        link's identity counts: a report of the device may be about a card.
-        """
-        known, events = self._check_identity(reading)
-        if known is not None:
-            self._facts.identities = {**self._facts.identities, reading.device: known}
-        return events
 
     def _on_restore(self, restore: JournalRestore) -> tuple[Any, list[AnyEvent]]:
         """Start from scratch after a restore, or after another daemon served the table, and skip

@@ -10,6 +10,7 @@ from common.contract.refusals import RejectedError
 from common.contract.retained import Alert
 from common.contract.shown import AnyShown
 from controller.tables.identities import identity_alert
+from controller.tables.parameters import cleared_by_service
 from controller.tables.topics import UNRESOLVED_ALERT_ID
 
 
@@ -34,7 +35,10 @@ def acknowledge(command: AlertAcknowledge, alerts: Mapping[str, Alert | None]) -
 def settled_by_service(
     command: DeviceService, alerts: Mapping[str, Alert | None]
 ) -> Iterable[AnyEvent]:
-    """Clear the alert about the identity of a device that was replaced."""
+    """Clear the alerts that work on a device settles: about changed parameters, and about the
+    identity of a device that was replaced.
+    """
+    yield from cleared_by_service(command.device, alerts)
     alert = identity_alert(command.device)
     if command.work == "replaced" and alerts.get(alert) is not None:
         yield AlertCleared(alert=alert)

@@ -30,7 +30,7 @@ from common.readings import (
     WheelPhase,
     escape,
 )
-from devices.codec import Driver, FrameProof
+from devices.codec import FrameProof
 from devices.pace import SteadyPace
 from devices.wheel.cammegh_ss2_confirmation import ConfirmedStatus, StatusConfirmation
 
@@ -45,13 +45,15 @@ MIN_POLL_SECONDS = 0.1
 class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """``pockets``: number of pockets; ``period``: seconds between two status lines; ``poll``:
     seconds between requests, for a wheel that does not send its status by itself (0: it does);
-    ``heard_twice``: two lines must agree before they are accepted.
+    ``heard_twice``: two lines must agree before they are accepted; ``ask``: ask the wheel for its
+    parameters.
     """
 
     pockets: Literal[37, 38, 39, 40] = 37
     period: Annotated[float, msgspec.Meta(gt=0, le=3600)] = 0.5
     poll: Annotated[float, msgspec.Meta(ge=0, le=3600)] = 0.0
     heard_twice: bool = True
+    ask: bool = False
 
     def __post_init__(self) -> None:
         if 0 < self.poll < MIN_POLL_SECONDS:
@@ -523,21 +525,3 @@ class CammeghSS2:
                 detail=detail,
             )
         )
-
-
-def _make(device: str, options: msgspec.Struct) -> CammeghSS2:
-    assert isinstance(options, Options)
-    return CammeghSS2(device, options)
-
-
-DRIVER = Driver(
-    name="cammegh-ss2",
-    kind="wheel",
-    title="Cammegh Slingshot 2 (SS2, SS2 TT)",
-    evidence="documented",
-    line="baud=9600",
-    options=Options,
-    games=("roulette-french", "roulette-american"),
-    commands=tuple(frames.COMMANDS),
-    make=_make,
-)

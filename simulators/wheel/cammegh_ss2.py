@@ -46,6 +46,8 @@ NO_BALL_STOP_SECONDS = 75.0
 """Time without a ball in state 4 after which the wheel stops itself."""
 ATTENDED_AFTER_SECONDS = 10.0
 """Time after which the simulated croupier has fixed a stopped wheel and presses the key."""
+MAX_SPEED_CHANGE_RPM = 5.0
+"""Maximum change of the rotor's speed that the motor follows, whatever the parameter ``m`` is."""
 NO_RETRY = 8
 """Bit of the parameter ``g``: do not retry a failed launch."""
 
@@ -155,14 +157,16 @@ class SlingshotSS2:
                     self.reply(line, delay)
 
     def fault(self, name: str, value: float, now: float) -> None:
-        """Trigger a fault: ``sensor`` and ``power_cycle`` at once, all others at the next
-        opportunity in a game.
+        """Trigger a fault: ``sensor``, ``parameter`` and ``power_cycle`` at once, all others at the
+        next opportunity in a game.
         """
         self._run_until(now)
         if name == "power_cycle":
             self._power_on(now, value)
         elif name == "sensor":
             self.play(lambda: self._sensor_fault(value))
+        elif name == "parameter":
+            self.parameters["m"] = str(value)
         else:
             self._armed[name].append(value)
 
@@ -288,7 +292,7 @@ class SlingshotSS2:
     def _no_more_bets(self) -> Scene:
         self.state = 4
         if self.mode & SPEED_CHANGE:
-            change = float(self.parameters["m"])
+            change = min(float(self.parameters["m"]), MAX_SPEED_CHANGE_RPM)
             self.rotor.drive(
                 self.rotor.rpm(self.time) + self.random.uniform(-change, change), self.time
             )

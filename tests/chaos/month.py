@@ -23,7 +23,7 @@ from controller.service.ending import Deadline
 from controller.service.logs import configure
 from devices.calls import AnyCall, BytesReceived, LinkOpened, apply_call
 from devices.watch import Watch
-from devices.wheel.cammegh_ss2 import DRIVER
+from devices.wheel.cammegh_ss2_driver import DRIVER
 from simulators.wheel.cammegh_ss2 import SlingshotSS2
 from tests.support.chaos.report import tell
 

@@ -13,7 +13,7 @@ from common.readings import AnyReading, LinkGarbage, LinkUnintelligible
 from devices.calls import AnyCall, BytesReceived, LinkClosed, LinkOpened, apply_call, changes_watch
 from devices.garbage import MAX_IMMEDIATE_REPORTS, MAX_INTERVAL_SECONDS, GarbageSummary
 from devices.watch import Watch
-from devices.wheel.cammegh_ss2 import DRIVER
+from devices.wheel.cammegh_ss2_driver import DRIVER
 
 LINE = b"*X;6;001;  ;0;000;0\n"
 

@@ -22,7 +22,7 @@ from common.readings import (
     LinkUp,
 )
 from devices.watch import UNINTELLIGIBLE_BYTES, CodecDefectError, Watch
-from devices.wheel.cammegh_ss2 import DRIVER
+from devices.wheel.cammegh_ss2_driver import DRIVER
 from tests.support.devices.parts import Lines
 
 STALE_AFTER = 5.0

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from common.contract.retained import Identity
@@ -14,7 +15,9 @@ from controller.cli import main
 from controller.commissioning.judgement import judge, verdict
 from controller.commissioning.protocol import (
     AnswerNote,
+    AnyNote,
     Expected,
+    ParameterNote,
     PhaseNote,
     Plate,
     Protocol,
@@ -22,8 +25,10 @@ from controller.commissioning.protocol import (
     RecordingSummary,
     read_signed,
 )
+from devices.wheel.cammegh_ss2_parameters import PARAMETERS
 from tests.controller.commissioning.commissioned import Person, key
 from tests.support.daemon.process import Wheel
+from tests.support.devices.asked_wheel import SPEED, SimulatedWheel
 from tests.support.devices.parts import Pty
 from tests.support.for_each import for_each
 
@@ -300,3 +305,46 @@ def test_no_check_passes_unseen() -> None:
 )
 def test_a_wrong_protocol_fails(wrong: Plate | AnswerNote | PhaseNote | Provoked) -> None:
     assert verdict(judge(EXPECTED, (*NOTES, wrong), IDENTITY, RECORDED)) == "not accepted"
+
+
+def parameter_checks(*notes: ParameterNote) -> list[tuple[str, str]]:
+    asked = msgspec.structs.replace(EXPECTED, parameters=("z", "m"))
+    checks = judge(asked, (*NOTES, *notes), IDENTITY, RECORDED)
+    return [(check.outcome, check.what) for check in checks if check.name == "parameters"]
+
+
+def test_the_parameters_of_a_wheel_that_is_asked() -> None:
+    z, m = (ParameterNote(at=AT, parameter=name, value=v) for name, v in (("z", "37"), ("m", "2")))
+    assert parameter_checks(z, m) == [("passed", "z 37; m 2")]
+    assert parameter_checks(z) == [("not done", "left: m")]
+    silent = msgspec.structs.replace(m, value=None)
+    assert parameter_checks(z, silent) == [("not done", "left: m")]
+    wrong = msgspec.structs.replace(m, value="20000.0", expected="0 to 5")
+    assert parameter_checks(z, wrong) == [("failed", "m 20000.0, expected 0 to 5")]
+    assert parameter_checks(z, wrong, m) == [("passed", "z 37; m 2")]  # set right, and read again
+    assert "parameters" not in [
+        check.name for check in judge(EXPECTED, NOTES, IDENTITY, RECORDED)
+    ]  # of a wheel that is not asked
+
+
+def test_a_wheel_states_its_parameters_to_the_person(
+    person: Start, tmp_path: Path, ending: ExitStack
+) -> None:
+    simulated = SimulatedWheel(tmp_path / "wheel", ending)
+    configure(tmp_path, "roulette-french", "cammegh-ss2", f"serial://{simulated.link}?baud=9600")
+    with (tmp_path / "novamas.toml").open("a") as file:
+        file.write(f"commands = true\noptions = {{ period = {0.5 / SPEED} }}\n")
+    simulated.fault("parameter 20000")
+    at = person()
+    plate(at)
+    at.asked("m 20000.0: expected 0 to 5")
+    at.asked("number: ")
+    assert at.interrupt() == 130
+    lines = (tmp_path / "commission-r1-device" / "progress.jsonl").read_bytes().splitlines()
+    stated = [
+        note
+        for note in (msgspec.json.decode(line, type=AnyNote) for line in lines)
+        if isinstance(note, ParameterNote)
+    ]
+    assert {note.parameter for note in stated} == set(PARAMETERS)
+    assert {note.parameter: note.expected for note in stated if note.expected} == {"m": "0 to 5"}

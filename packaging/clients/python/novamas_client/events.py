@@ -678,6 +678,34 @@ class DeviceIdentified(TypedDict):
     signed_by: NotRequired[list[Signer]]
 
 
+class DeviceParameterRead(TypedDict):
+    """
+    A device stated a parameter with which it works for the first time, or another value than
+    before. It is asked where the site allows commands to it; what it states is a claim.
+    """
+
+    type: Literal["device.parameter"]
+    device: str
+    parameter: str
+    value: str | None
+    was: NotRequired[str | None]
+    expected: NotRequired[str | None]
+    site: str
+    table: str
+    game: str
+    decree: str
+    boot: str
+    seq: int
+    time: str
+    mono_ns: int
+    time_bound: NotRequired[float | None]
+    simulated: NotRequired[bool]
+    historical: NotRequired[bool]
+    session: NotRequired[int]
+    round: NotRequired[int]
+    signed_by: NotRequired[list[Signer]]
+
+
 class DeviceServiced(TypedDict):
     """
     A person reported that a device was serviced: a line of its maintenance log.
@@ -1611,6 +1639,7 @@ AnyEvent: TypeAlias = (
     | StaffLeft
     | AlertCleared
     | DeviceIdentified
+    | DeviceParameterRead
     | DeviceServiced
     | DeviceState
     | DeviceCommanded
