@@ -6,7 +6,7 @@ import argparse
 import json
 import sys
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -142,16 +142,20 @@ def decode(watch: Watch, chunks: Iterable[Chunk]) -> Iterator[AnyReading]:
 
 
 def make_codec(name: str, device: str, options: list[str]) -> Codec:
-    """Create a codec with options given as KEY=VALUE. A value is TOML or JSON, or else plain text.
-    Raises ``CommandLineError``.
+    """Create a codec of the driver of that name. Raises ``CommandLineError``."""
+    return codec_maker(driver_named(name), dict(map(parse_option, options)))(device)
+
+
+def codec_maker(driver_of: Driver, options: dict[str, Any]) -> Callable[[str], Codec]:
+    """Return what makes codecs with these options, for a device's name. Raises
+    ``CommandLineError``.
     """
-    driver_of = driver_named(name)
     notes: Notes = []
-    section = section_in_minor_units(driver_of.options, dict(map(parse_option, options)), notes)
+    section = section_in_minor_units(driver_of.options, options, notes)
     values = read_section(driver_of.options, section, (), notes)
     if notes:
         raise CommandLineError("; ".join(f"option {format_path(at)}: {what}" for at, what in notes))
-    return driver_of.make(device, values)
+    return lambda device: driver_of.make(device, values)
 
 
 def driver_named(name: str) -> Driver:

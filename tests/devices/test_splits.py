@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import tomllib
 from functools import cache
-from itertools import pairwise
 
 import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from common.readings import AnyReading
 from devices.codec import Codec
 from devices.drivers import DRIVERS, driver
 from devices.recording import Recording, read_recording
 from tests.conftest import cases
 from tests.devices.test_recordings import FOLDER, RECORDINGS
+from tests.support.devices.splits import assert_any_split_gives_the_same
 
 BURST = 4000
 """Bytes of a recording that come at once."""
@@ -60,21 +59,10 @@ def bursts(draw: st.DrawFn, name: str) -> tuple[Recording, bytes]:
     return recording, data
 
 
-def heard(codec: Codec, parts: list[bytes]) -> list[AnyReading]:
-    return [reading for part in parts for reading in codec.feed(part, 1.0)]
-
-
 @pytest.mark.parametrize("name", DRIVERS)
 @settings(max_examples=cases(15, 60), deadline=None)
 @given(data=st.data())
 def test_any_split_gives_the_same_readings(name: str, data: st.DataObject) -> None:
     recording, stream = data.draw(bursts(name))
-    whole, split, single = make(recording), make(recording), make(recording)
-    readings = heard(whole, [stream])
-    cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=8)))
-    assert (
-        heard(split, [stream[begin:end] for begin, end in pairwise([0, *cuts, len(stream)])])
-        == readings
-    )
-    assert heard(single, [bytes([byte]) for byte in stream]) == readings
-    assert whole.counters == split.counters == single.counters
+    cuts = data.draw(st.lists(st.integers(0, len(stream)), max_size=8))
+    assert_any_split_gives_the_same(lambda: make(recording), stream, cuts)

@@ -1,0 +1,3 @@
+"""`novamas conform`: tries a driver from outside against the requirements of the
+contract: ``docs/integrator/conformance.md``.
+"""
