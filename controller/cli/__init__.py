@@ -47,7 +47,11 @@ SUBCOMMANDS: Mapping[str, str] = {
         "derive every reading and event again from the stored bytes and inputs, and show the "
         "first that differs"
     ),
-    "export": "export a day, a table or a round of a journal, with its evidence",
+    "export": (
+        "export a day, a table or a round of a journal, with its evidence, or a page that verifies "
+        "itself"
+    ),
+    "check-export": "check a page of `export --page` without its own code",
     "backup": "back up journal, keys and configuration while the daemon runs, and verify the copy",
     "restore": (
         "restore a backup; on its next start the daemon continues from it and announces this at "
@@ -93,8 +97,8 @@ SUBCOMMANDS: Mapping[str, str] = {
 }
 """Subcommands and their help, which needs none of their modules."""
 
-MODULES = {"import": "import_files"}
-"""Subcommands whose name is a Python keyword, and their modules."""
+MODULES = {"check-export": "check_export", "import": "import_files"}
+"""Subcommands whose name cannot be that of a module, and their modules."""
 
 FORWARDED = ("simulate", "carrousel", "surveillance")
 """Subcommands that pass their options unchanged to a program of their own."""

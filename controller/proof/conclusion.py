@@ -12,10 +12,12 @@ from controller.proof.walk import JournalChain, Walk
 
 
 class Conclusion:
-    """Completes the verdict of a walk, once all pieces were walked."""
+    """Completes the verdict of a walk, once all pieces were walked. ``excerpt``: the chain begins
+    before the entries that were walked, and those are not missing.
+    """
 
-    def __init__(self, walk: Walk) -> None:
-        self._walk = walk
+    def __init__(self, walk: Walk, *, excerpt: bool = False) -> None:
+        self._walk, self._excerpt = walk, excerpt
         self._verdict = walk.verdict
 
     def conclude(self) -> None:
@@ -29,7 +31,8 @@ class Conclusion:
         whole = {
             chain.journal: chain.head for chain in self._walk.chains.values() if not chain.cut_short
         }
-        for position, what in self._walk.saved_states.problems(whole):
+        saved = [] if self._excerpt else self._walk.saved_states.problems(whole)
+        for position, what in saved:
             verdict.wrong(str(self._walk.evidence.journal), position, what)
         for chain in self._walk.chains.values():
             self._add_coverage(chain)
@@ -135,6 +138,8 @@ class Conclusion:
         verdict.proved += chain.signed - chain.after
         if chain.head > chain.signed:
             verdict.unproved.append(PositionRange(chain.journal, chain.signed + 1, chain.head))
+        if self._excerpt:
+            return
         removed_through = min(
             chain.after, max((removal.last for removal in self._removals(chain)), default=0)
         )

@@ -8,7 +8,7 @@ journal's machine cannot alter.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 
 from common.chain.checkpoint import last_checkpoint
@@ -33,10 +33,14 @@ def verify(
     each: Callable[[Entry], None] | EntryListener | None = None,
     progress: Progress = lambda _done, _total: None,
     jobs: int = 1,
+    *,
+    excerpt: Collection[str] | None = None,
 ) -> Verdict:
     """Walk the chain. ``key``: the public key to trust; without it, those that the journal names.
     ``checkpoints``: further ones from untrusted sources. ``each`` receives every entry once.
     ``jobs``: the number of processes for a large journal; one, if ``each`` is a function.
+    ``excerpt``: the file has a part of the chain only, and nothing is concluded from what is before
+    it; the public keys that the journal names there.
     """
     verdict = Verdict(journal=str(journal), trusted=key is not None, keys=[key] if key else [])
     try:
@@ -44,6 +48,8 @@ def verify(
     except JournalUnusableError as error:
         verdict.unread.append(str(error))
         return verdict
+    if excerpt is not None and key is None:
+        verdict.keys += excerpt
     damage = evidence.damage()
     verdict.unread += evidence.unreadable
     for broken in evidence.broken:
@@ -64,7 +70,7 @@ def verify(
         for piece in whole(evidence):
             walk.process(piece)
         listener.end()
-    Conclusion(walk).conclude()
+    Conclusion(walk, excerpt=excerpt is not None).conclude()
     verdict.notes[:] = dict.fromkeys(verdict.notes)
     return verdict
 

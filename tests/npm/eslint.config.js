@@ -21,9 +21,13 @@ export default [
   { ...js.configs.recommended, files: ["**/*.js", "**/*.mjs"] },
   { files: ["**/*.js", "**/*.mjs"], rules: STRICTER },
   {
-    files: ["controller/setup/static/*.js", "subscribers/**/*.js"],
+    files: ["controller/*/static/*.js", "subscribers/**/*.js"],
     // loadAgain is defined by display/static/start.js, which every page runs before its modules.
     languageOptions: { globals: { ...globals.browser, loadAgain: "readonly" } },
+  },
+  {
+    files: ["controller/inspection/static/*.js"],
+    languageOptions: { sourceType: "script" },
   },
   {
     files: ["subscribers/display/static/worker.js"],

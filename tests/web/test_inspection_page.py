@@ -1,0 +1,288 @@
+"""The page of an inspector in a real browser, opened as a file: what it finds, and that it finds
+what the command line finds.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gzip
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from nacl.signing import SigningKey
+from playwright.sync_api import Page, expect
+
+from common.chain.checkpoint import checkpoint_path, public, sign
+from common.chain.schema import ChainHead, Entry, Record, genesis, rows
+from common.contract.node import Checkpoint
+from controller.inspection.checking import check_page
+from controller.inspection.export import export_page
+from controller.inspection.packing import pack
+from controller.inspection.page import (
+    FORMAT,
+    PageChain,
+    PageHeader,
+    StatedDifference,
+    StatedProof,
+    write_page,
+)
+from controller.inspection.words import words
+from controller.proof.audit import audit
+from controller.proof.findings import Audit
+from controller.proof.outcome import ProofOutcome
+from tests.conftest import cases
+from tests.support.journal.forgeries import FORGERIES, three_runs
+
+ALL = "20"
+"""The days of this century."""
+JOURNAL = "ab" * 16
+KEY = SigningKey(b"k" * 32)
+
+
+class Forged(msgspec.Struct):
+    """A forged journal: its page, what the audit says, and the key that a person kept."""
+
+    page: Path
+    audited: Audit
+    kept: str
+    audited_with_key: Audit
+
+
+@pytest.fixture(scope="module", autouse=True)
+def forged(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Forged]:
+    """Every forgery, made before the browser starts: then there is no event loop any more."""
+    made = {}
+    for number, (name, forge) in enumerate(FORGERIES.items()):
+        folder = tmp_path_factory.mktemp(f"forged-{number}")
+        journal = folder / "journal.sqlite3"
+        asyncio.run(three_runs(journal))
+        point = msgspec.json.decode(checkpoint_path(journal).read_bytes(), type=Checkpoint)
+        kept = str(point.key)
+        forge(journal)
+        export_page(journal, ALL, folder / "page.html")
+        made[name] = Forged(folder / "page.html", audit(journal), kept, audit(journal, key=kept))
+    return made
+
+
+def outcome(page: Page, path: Path) -> str:
+    """Open the page, and return its verdict."""
+    page.goto(path.as_uri())
+    return verdict(page)
+
+
+def verdict(page: Page) -> str:
+    page.wait_for_selector("#verdict:not([data-outcome=running])")
+    return str(page.get_attribute("#verdict", "data-outcome"))
+
+
+@pytest.mark.essential
+@pytest.mark.parametrize("name", FORGERIES)
+def test_the_page_shows_a_forgery_as_the_audit_does(
+    name: str, forged: dict[str, Forged], page: Page
+) -> None:
+    found = forged[name]
+    assert outcome(page, found.page) == found.audited.outcome
+    shown = page.inner_text("#page")
+    findings = [problem.what for problem in found.audited.chain.problems]
+    findings += [difference.what for difference in found.audited.differences]
+    assert [each for each in findings if each not in shown] == []
+    page.fill("#key", found.kept)
+    page.click("#use-key")
+    page.wait_for_selector(f"#key[value='{found.kept}']")
+    expected = check_page(found.page, found.kept).outcome
+    assert expected is found.audited_with_key.outcome
+    expect(page.locator("#verdict")).to_have_attribute("data-outcome", expected)
+
+
+def test_the_browser_finds_what_only_hashes_and_signatures_show(
+    forged: dict[str, Forged], page: Page
+) -> None:
+    """What the page checks itself, beside what the audit states."""
+    for name, state in (
+        ("nothing", "right"),
+        ("a number changed", "wrong"),
+        ("a number changed, chained", "wrong"),
+        ("the last entries dropped", "wrong"),
+    ):
+        outcome(page, forged[name].page)
+        states = page.eval_on_selector_all("#checks > li", "all => all.map((one) => one.className)")
+        assert ("wrong" in states[:2]) is (state == "wrong"), name
+
+
+def test_rounds_show_results_articles_evidence_and_who_gave_commands(
+    forged: dict[str, Forged], page: Page
+) -> None:
+    outcome(page, forged["nothing"].page)
+    page.click(".table summary")
+    results = page.locator("td .outcome")
+    expect(results.filter(has_text="17")).to_have_count(1)
+    assert "Decreto 159/2002, anexo I" in page.inner_text("table")
+    row = page.locator("tr", has=results.filter(has_text="17"))
+    row.get_by_role("button").click()
+    entries = page.locator(".entries")
+    expect(entries).to_contain_text("2a 58 3b 35 3b 30 30 32 3b 31 37 3b")
+    expect(entries).to_contain_text("*X;5;002;17;0;165;0")
+    expect(entries).to_contain_text("wheel.number")
+    opened = page.locator("tr", has_text="1 / –").first
+    opened.get_by_role("button").click()
+    expect(page.locator(".entries").first).to_contain_text("M. Lasa (table head)")
+
+
+@pytest.mark.parametrize("language", ["es", "ca", "eu", "gl", "en"])
+def test_the_verdict_comes_first_in_the_language_of_the_reader(
+    language: str, forged: dict[str, Forged], page: Page
+) -> None:
+    outcome(page, forged["a number changed"].page)
+    page.select_option("#language", language)
+    expect(page.locator("html")).to_have_attribute("lang", language)
+    expect(page.locator("#verdict strong")).to_have_text(words()["verdict.does_not_hold"][language])
+    top = page.locator("#verdict").bounding_box()
+    assert top is not None
+    assert top["y"] < 200
+
+
+def test_a_browser_without_ed25519_says_so_and_judges_nothing(
+    forged: dict[str, Forged], page: Page
+) -> None:
+    """The worker's own functions are replaced before the page runs, as an old browser has them."""
+    old = (
+        "const Old = Blob; window.Blob = class extends Old { constructor(parts, how) { super("
+        "how?.type === 'text/javascript' ? ['crypto.subtle.importKey = async () => { throw new "
+        'DOMException("", "NotSupportedError") };\', ...parts] : parts, how); } };'
+    )
+    page.add_init_script(old)
+    assert outcome(page, forged["nothing"].page) == ProofOutcome.NOT_JUDGED
+    assert words()["lacking.ed25519"]["en"] in page.inner_text("#verdict")
+    assert outcome(page, forged["a number changed"].page) == ProofOutcome.DOES_NOT_HOLD
+
+
+HOSTILE = (
+    "</script><script>document.title='run'</script>",
+    "<img src=x onerror=\"document.title='run'\">",
+    "\u2028\u2029${document.title='run'}",
+    "{what} {position} {{ texts }} <!-- data -->",
+)
+
+
+def entry_bodies() -> Iterator[dict[str, Any]]:
+    for text in HOSTILE:
+        yield {"type": "alert.raised", "what": text, "session": 1, "round": 1, "detail": text}
+        yield {"type": text, "by": text, "role": text, "session": 1, "round": 2, text: text}
+        yield {"type": "round.result", "session": 1, "round": 3, "outcome": {"number": text}}
+        yield {"type": "irregularity", "what": text, "article": text, "law": text, "round": 4}
+        yield {"type": "round.result", "frames": text, "signed_by": [text, None, {"name": text}]}
+
+
+def written(
+    path: Path,
+    records: list[Record],
+    *,
+    spoil: tuple[str, int, int] | None = None,
+    stated: StatedProof | None = None,
+    site: str = "palma",
+) -> None:
+    """Write a page of these records; ``spoil``: what to change, at which byte, by what."""
+    start = genesis(JOURNAL)
+    entries = [Entry(*row) for row in rows(records, ChainHead(0, start))[0]]
+    block = gzip.decompress(b"".join(pack(entries, start)))
+    last = ChainHead(len(entries), entries[-1].hash if entries else start)
+    point = msgspec.json.encode(sign(KEY, JOURNAL, "b", "2026-11-28T00:00:00Z", last))
+    if spoil is not None:
+        part, at, by = spoil
+        changed = bytearray(block if part == "block" else point)
+        changed[at % len(changed)] ^= by
+        block, point = (bytes(changed), point) if part == "block" else (block, bytes(changed))
+    header = PageHeader(
+        format=FORMAT,
+        days="2026-11",
+        made="2026-11-28T00:00:00Z",
+        software="novamas",
+        site=site,
+        chains=(
+            PageChain(
+                journal=JOURNAL,
+                after=0,
+                last=last.position,
+                end=last.position,
+                head=last.position,
+                previous=start.hex(),
+                blocks=1,
+            ),
+        ),
+        audit=stated or StatedProof(outcome="holds"),
+    )
+    with path.open("wb") as file:
+        write_page(file, header, [msgspec.Raw(point)], [gzip.compress(block)])  # type: ignore[list-item]
+
+
+def events(bodies: list[bytes], table: str = "r1") -> list[Record]:
+    return [
+        Record(
+            table=table,
+            boot="b",
+            seq=number,
+            time=f"2026-11-28T00:00:{number % 60:02d}.000000Z",
+            mono_ns=number,
+            events=(body,),
+        )
+        for number, body in enumerate(bodies, 1)
+    ]
+
+
+def test_texts_of_a_journal_are_never_run(page: Page, tmp_path: Path) -> None:
+    path = tmp_path / "page.html"
+    bodies = [json.dumps(body).encode() for body in entry_bodies()]
+    bodies += [b"<script>document.title='run'</script>", b"[]", b"null", b"\xff\xfe", b""]
+    hostile = StatedProof(
+        outcome="does_not_hold",
+        against=tuple(StatedDifference(text) for text in HOSTILE),
+        unjudged=HOSTILE,
+    )
+    records = [each for text in HOSTILE for each in events(bodies, text.replace("\n", ""))]
+    written(path, records, stated=hostile, site=HOSTILE[0])
+    assert outcome(page, path) == ProofOutcome.DOES_NOT_HOLD
+    for summary in page.locator(".table > summary").all():
+        summary.click()
+    expect(page.locator(".table table")).to_have_count(len(HOSTILE))
+    for button in page.locator("td button").all():
+        button.click()
+    expect(page.locator(".entries")).to_have_count(page.locator("td button").count())
+    assert page.title() == f"{HOSTILE[0]}: what was played, 2026-11"
+    assert page.locator("img, iframe, object, embed, a").count() == 0
+
+
+BODIES = st.lists(st.binary(max_size=40), min_size=1, max_size=5)
+
+
+@settings(
+    max_examples=cases(40, 600),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(
+    bodies=BODIES,
+    spoil=st.none()
+    | st.tuples(st.sampled_from(["block", "point"]), st.integers(0, 4000), st.integers(1, 255)),
+)
+def test_browser_and_command_line_refuse_the_same_data(
+    bodies: list[bytes], spoil: tuple[str, int, int] | None, page: Page, tmp_path: Path
+) -> None:
+    path = tmp_path / "page.html"
+    written(path, events(bodies), spoil=spoil)
+    refused = outcome(page, path) == ProofOutcome.DOES_NOT_HOLD
+    check = check_page(path, public(KEY))
+    if not refused:
+        page.fill("#key", public(KEY))
+        page.click("#use-key")
+        page.wait_for_selector(f"#key[value='{public(KEY)}']")
+        refused = verdict(page) == ProofOutcome.DOES_NOT_HOLD
+    assert refused == (check.outcome is ProofOutcome.DOES_NOT_HOLD)
+    if spoil is None:
+        assert not refused
+    elif spoil[0] == "block":
+        assert refused
