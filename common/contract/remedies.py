@@ -29,6 +29,7 @@ PAGES: Mapping[str, tuple[str, str]] = {
     "journal": ("The journal", "Alerts of the daemon's journal."),
     "jackpots": ("Jackpots", "Alerts of the controller of the jackpots."),
     "surveillance": ("Surveillance", "Alerts of the recorder of surveillance."),
+    "webhooks": ("Webhooks", "Alerts of the service that sends events to web addresses."),
     "messages": (
         "Messages",
         (
@@ -82,6 +83,8 @@ def alert_ids(key: str) -> tuple[str, ...]:
         return hyphened, f"<table>-{hyphened}"
     if group == "surveillance":
         return hyphened, f"{hyphened}-<digest>"
+    if group == "webhooks":
+        return f"webhooks-{hyphened}", f"webhooks-{hyphened}-<name>"
     return (f"{group}-{hyphened}",)
 
 

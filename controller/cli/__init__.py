@@ -86,6 +86,7 @@ SUBCOMMANDS: Mapping[str, str] = {
     "carrousel": "run the jackpots of a configuration, or read their ledger",
     "wheel": "report wheel-bias and shuffle statistics from an archive",
     "surveillance": "archive and verify all messages of the tables, or search the archive",
+    "webhooks": "send the events of the tables to web addresses, or show what could not be sent",
     "sign": "show the meters of jackpots on LED signs",
     "output": "feed displays that were made for a Cammegh SS2 with the numbers of roulette tables",
     "people": (
@@ -100,7 +101,7 @@ SUBCOMMANDS: Mapping[str, str] = {
 MODULES = {"check-export": "check_export", "import": "import_files"}
 """Subcommands whose name cannot be that of a module, and their modules."""
 
-FORWARDED = ("simulate", "carrousel", "surveillance")
+FORWARDED = ("simulate", "carrousel", "surveillance", "webhooks")
 """Subcommands that pass their options unchanged to a program of their own."""
 
 

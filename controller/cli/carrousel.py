@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         CarrouselConfig,
         Configuration,
         JackpotConfig,
+        WebhooksConfig,
     )
 
 PROGRAM = "subscribers.carrousel"
@@ -106,7 +107,7 @@ def jackpot_settings(jackpot: JackpotConfig) -> dict[str, Any]:
 
 
 def passphrase_path(
-    section: CarrouselConfig | ArchiveConfig, name: str = "carrousel"
+    section: CarrouselConfig | ArchiveConfig | WebhooksConfig, name: str = "carrousel"
 ) -> str | None:
     """Return the file with the passphrase of the key that signs recalls."""
     credential = section.recall_passphrase_credential

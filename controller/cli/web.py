@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         CarrouselConfig,
         Configuration,
         WebConfig,
+        WebhooksConfig,
     )
 
 
@@ -186,7 +187,9 @@ def address(text: str, key: str = "listen") -> tuple[str, int]:
 
 
 def broker_login(
-    broker: BrokerConfig, own: WebConfig | CarrouselConfig | ArchiveConfig, section: str
+    broker: BrokerConfig,
+    own: WebConfig | CarrouselConfig | ArchiveConfig | WebhooksConfig,
+    section: str,
 ) -> dict[str, Any]:
     """Return how a program beside the daemon logs in to the broker: as the daemon, or as the user
     in its ``section`` of the configuration.

@@ -16,4 +16,5 @@ def access_scope(configuration: Configuration) -> AccessScope:
         tuple((table.jackpot, table.simulated) for table in configuration.table if table.jackpot),
         configuration.carrousel.node,
         configuration.archive.node,
+        configuration.webhooks.node,
     )

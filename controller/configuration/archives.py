@@ -7,7 +7,12 @@ from urllib.parse import urlsplit
 
 from common.broker.address import addresses
 from common.places import KeyPath
-from controller.configuration.settings import ArchiveConfig, ArchiveSite, Configuration
+from controller.configuration.settings import (
+    ArchiveConfig,
+    ArchiveSite,
+    Configuration,
+    WebhooksConfig,
+)
 
 Flaws = Iterator[tuple[KeyPath, str]]
 
@@ -18,8 +23,8 @@ def archives(configuration: Configuration) -> Flaws:
     """Yield all errors."""
     archive = configuration.archive
     yield from _database(archive)
-    yield from _recalls(archive)
-    yield from _one_password(archive, ("archive",))
+    yield from recall_flaws(archive, "archive")
+    yield from one_password(archive, ("archive",))
     if configuration.table and archive.node == configuration.site.node:
         problem = f"{archive.node!r} is the daemon's own node; choose another id"
         yield ("archive", "node"), problem
@@ -52,20 +57,22 @@ def _database(archive: ArchiveConfig) -> Flaws:
         yield place, problem
 
 
-def _recalls(archive: ArchiveConfig) -> Flaws:
-    file, credential = archive.recall_passphrase_file, archive.recall_passphrase_credential
+def recall_flaws(config: ArchiveConfig | WebhooksConfig, section: str) -> Flaws:
+    """Yield what is wrong with the key that signs recalls."""
+    file, credential = config.recall_passphrase_file, config.recall_passphrase_credential
     if file and credential:
         problem = "`recall_passphrase_file` is set too; remove one of them"
-        yield ("archive", "recall_passphrase_credential"), problem
-    if archive.recall_key and not (file or credential):
+        yield (section, "recall_passphrase_credential"), problem
+    if config.recall_key and not (file or credential):
         problem = "`recall_passphrase_file` or `recall_passphrase_credential` is required too"
-        yield ("archive", "recall_key"), problem
-    if archive.recall_key and not archive.recall_person:
+        yield (section, "recall_key"), problem
+    if config.recall_key and not config.recall_person:
         problem = "`recall_person` is required too: the id of the key's owner in the people file"
-        yield ("archive", "recall_key"), problem
+        yield (section, "recall_key"), problem
 
 
-def _one_password(config: ArchiveConfig | ArchiveSite, at: KeyPath) -> Flaws:
+def one_password(config: ArchiveConfig | ArchiveSite | WebhooksConfig, at: KeyPath) -> Flaws:
+    """Yield that there are two passwords."""
     if config.password_file and config.password_credential:
         yield (*at, "password_credential"), "`password_file` is set too; remove one of them"
 
@@ -87,4 +94,4 @@ def _site(archive_site: ArchiveSite, at: KeyPath) -> Flaws:
     ):
         problem = "`password_file` or `password_credential` is required too"
         yield (*at, "username"), problem
-    yield from _one_password(archive_site, at)
+    yield from one_password(archive_site, at)

@@ -20,6 +20,8 @@ from controller.configuration.settings import (
     Configuration,
     StandbyConfig,
     WebConfig,
+    WebhookConfig,
+    WebhooksConfig,
 )
 
 CERTIFICATE_FILES: Mapping[type, tuple[str, ...]] = {
@@ -29,6 +31,8 @@ CERTIFICATE_FILES: Mapping[type, tuple[str, ...]] = {
     ArchiveConfig: ("broker_cert_file",),
     ArchiveSite: ("cert_file", "ca_file"),
     BookmarkConfig: ("ca_file",),
+    WebhooksConfig: ("broker_cert_file",),
+    WebhookConfig: ("ca_file",),
     StandbyConfig: ("cert_file", "ca_file"),
 }
 """Keys of each section that name a file with certificates."""

@@ -24,6 +24,8 @@ COMMANDS_BY_SECTION: Mapping[str, str] = {
     "bookmark": "novamas surveillance",
     "video": "novamas web",
     "archive": "novamas surveillance",
+    "webhooks": "novamas webhooks",
+    "webhook": "novamas webhooks",
 }
 """Sections that the daemon does not use, and the command to restart when they change."""
 
@@ -97,6 +99,8 @@ def apply_changes(
         bookmark=after.bookmark,
         video=after.video,
         archive=after.archive,
+        webhooks=after.webhooks,
+        webhook=after.webhook,
     )
 
 

@@ -40,6 +40,7 @@ from controller.configuration.table_checks import (
     suitability_flaws,
     table_flaws,
 )
+from controller.configuration.webhooks import webhooks
 from controller.rulebooks.chapters import games_of
 
 CREDENTIALS_FOLDER = "/run/credentials/"
@@ -65,7 +66,7 @@ def flaws(
     return [
         *(
             []
-            if tables or configuration.jackpot or "archive" in sections
+            if tables or configuration.jackpot or configuration.webhook or "archive" in sections
             else [(("table",), NO_TABLE)]
         ),
         *_site(configuration.site),
@@ -79,6 +80,7 @@ def flaws(
         *signs(configuration),
         *pictures(configuration),
         *archives(configuration),
+        *webhooks(configuration),
         *listening(configuration),
         *standby(configuration),
         *duplicates(

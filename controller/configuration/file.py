@@ -33,6 +33,8 @@ from controller.configuration.settings import (
     StandbyConfig,
     VideoConfig,
     WebConfig,
+    WebhookConfig,
+    WebhooksConfig,
 )
 from controller.configuration.sources import UnreadableError, read_sources, with_defaults
 
@@ -53,12 +55,15 @@ SITE_FILES: Mapping[type, tuple[str, ...]] = {
     ArchiveConfig: (*_LOGIN_FILES, *_RECALL_FILES, "cards_key"),
     ArchiveSite: ("password_file", "ca_file", "cert_file", "key_file"),
     BookmarkConfig: ("ca_file", "secret_file"),
+    WebhooksConfig: (*_LOGIN_FILES, *_RECALL_FILES),
+    WebhookConfig: ("address_file", "secret_file", "ca_file"),
     StandbyConfig: ("creds_file", "ca_file", "cert_file", "key_file"),
     VideoConfig: ("folder",),
 }
 """Keys of each section that name a file provided by the administrator."""
 STATE_FILES: Mapping[type, tuple[str, ...]] = dict.fromkeys(
-    (JournalConfig, RecordingsConfig, WebConfig, CarrouselConfig, ArchiveConfig), ("path",)
+    (JournalConfig, RecordingsConfig, WebConfig, CarrouselConfig, ArchiveConfig, WebhooksConfig),
+    ("path",),
 )
 """Keys of each section that name a file written by the program."""
 

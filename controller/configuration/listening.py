@@ -33,6 +33,7 @@ def metrics_addresses(configuration: Configuration) -> dict[KeyPath, str]:
         "metrics": configuration.metrics.listen,
         "carrousel": configuration.carrousel.listen,
         "archive": configuration.archive.listen,
+        "webhooks": configuration.webhooks.listen,
     }
     return {(name, "listen"): listen for name, listen in addresses.items() if listen is not None}
 

@@ -19,6 +19,8 @@ from controller.configuration.settings import (
     Configuration,
     StandbyConfig,
     WebConfig,
+    WebhookConfig,
+    WebhooksConfig,
 )
 from devices.links.link import parse_address
 
@@ -34,6 +36,8 @@ SECRET_FILES: Mapping[type, tuple[str, ...]] = {
     ),
     ArchiveSite: ("password_file", "key_file"),
     BookmarkConfig: ("secret_file",),
+    WebhooksConfig: ("password_file", "broker_key_file", "recall_key", "recall_passphrase_file"),
+    WebhookConfig: ("address_file", "secret_file"),
     StandbyConfig: ("creds_file", "key_file"),
 }  # fmt: skip
 """Keys of each section that name a secret file or a folder of secrets."""
@@ -47,6 +51,8 @@ CREDENTIAL_UNITS: Mapping[str, str] = {
     "carrousel": "novamas-carrousel.service",
     "archive": "novamas-surveillance.service",
     "bookmark": "novamas-surveillance.service",
+    "webhooks": "novamas-webhooks.service",
+    "webhook": "novamas-webhooks.service",
 }
 """The section in which a credential is named -> the unit that must pass it."""
 

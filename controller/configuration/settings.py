@@ -553,6 +553,54 @@ class BookmarkConfig(_ConfigSection, frozen=True):
     secret_credential: Name | None = None
 
 
+class WebhooksConfig(_ConfigSection, frozen=True):
+    """``[webhooks]``: the service that sends events to web addresses. ``path``: its outbox;
+    ``node``: its own node.
+
+    ``username`` and the others: its own user at the broker (default: the daemon's). ``recall_key``:
+    key of a reader among the people, ``recall_person``, used to request missed events from tables,
+    and the file or systemd credential with its passphrase. ``listen``: ``host:port`` of its health.
+    """
+
+    path: Name = "webhooks.sqlite3"
+    node: Slug = "webhooks"
+    username: Name | None = None
+    password_file: Name | None = None
+    password_credential: Name | None = None
+    broker_cert_file: Name | None = None
+    broker_key_file: Name | None = None
+    recall_key: Name | None = None
+    recall_person: Name | None = None
+    recall_passphrase_file: Name | None = None
+    recall_passphrase_credential: Name | None = None
+    listen: Name | None = None
+
+
+class WebhookConfig(_ConfigSection, frozen=True):
+    """``[[webhook]]``: a web address that receives events. ``address``: ``https://`` or ``http://``;
+    ``address_file`` or the systemd credential ``address_credential`` instead, if the address is
+    itself a secret.
+
+    ``tables``: default all; ``events``: types, default all; ``simulated``: it receives the events
+    of simulated tables instead of those of real ones. ``secret_file`` or the systemd credential
+    ``secret_credential``: the keys that sign. ``parallel``: tables whose events are sent at the
+    same time. ``give_up_after``: hours after which an event that cannot be sent is a dead letter.
+    """
+
+    id: Slug
+    address: Name | None = None
+    address_file: Name | None = None
+    address_credential: Name | None = None
+    tables: tuple[Slug, ...] = ()
+    events: tuple[Name, ...] = ()
+    simulated: bool = False
+    secret_file: Name | None = None
+    secret_credential: Name | None = None
+    ca_file: Name | None = None
+    parallel: Annotated[int, Meta(ge=1, le=32, description="a whole number from 1 to 32")] = 4
+    give_up_after: Annotated[float, Meta(ge=0.01, le=720, description="hours, 0.01 to 720")] = 72.0
+
+
 class VideoConfig(_ConfigSection, frozen=True):
     """``[video]``: where camera recordings are. ``pattern``: the path of a recording below
     ``folder``: ``{camera}``, and its start in the notation of ``strftime``, by the clock ``clock``.
@@ -589,6 +637,8 @@ class Configuration(_ConfigSection, frozen=True):
     output: tuple[OutputConfig, ...] = ()
     bookmark: tuple[BookmarkConfig, ...] = ()
     video: VideoConfig = VideoConfig()
+    webhooks: WebhooksConfig = WebhooksConfig()
+    webhook: tuple[WebhookConfig, ...] = ()
     archive: ArchiveConfig = ArchiveConfig()
     standby: StandbyConfig | None = None
     metrics: MetricsConfig = MetricsConfig()

@@ -29,6 +29,7 @@ def check(configuration: Configuration) -> Iterator[Finding]:
         *(("novamas-carrousel.service",) if configuration.jackpot else ()),
         *(("novamas-sign.service",) if configuration.sign else ()),
         *(("novamas-output.service",) if configuration.output else ()),
+        *(("novamas-webhooks.service",) if configuration.webhook else ()),
     ):
         yield assess(unit, _properties(unit))
 

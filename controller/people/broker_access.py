@@ -15,10 +15,13 @@ import msgspec
 
 from common.contract.topics import Topics
 
-Kind = Literal["daemon", "display", "console", "surveillance", "carrousel", "integrator"]
+Kind = Literal[
+    "daemon", "display", "console", "surveillance", "carrousel", "webhooks", "integrator"
+]
 """``daemon``: one ``novamas run``. ``display``: a public screen. ``console``: gives commands of
 people. ``surveillance``: the only one to read the topic ``sealed``. ``carrousel``: a jackpot
-controller. ``integrator``: any other program of the house.
+controller. ``webhooks``: sends events to web addresses. ``integrator``: any other program of the
+house.
 """
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
@@ -35,9 +38,9 @@ JACKPOT = ("state", "alert/+")
 class Access(msgspec.Struct, frozen=True):
     """The rights of one kind of client, as leaves of topics: of tables, of daemons, of jackpots.
 
-    ``own_node``: leaves that it writes below its own node, that of the recorder or of the jackpot
-    controller; ``own``: whether it may read ``reply/<its user name>`` of tables; ``own_jackpot``:
-    of jackpots.
+    ``own_node``: leaves that it writes below its own node, that of the recorder, of the jackpot
+    controller or of the webhooks; ``own``: whether it may read ``reply/<its user name>`` of tables;
+    ``own_jackpot``: of jackpots.
     """
 
     read: tuple[str, ...] = ()
@@ -87,6 +90,13 @@ ACCESS: Mapping[Kind, Access] = {
         own_node=SHOWN,
         own=True,
     ),
+    "webhooks": Access(
+        read=("event", "state"),
+        write=(RECALL,),
+        node_read=("status", "alert/+"),
+        own_node=("status", "alert/+"),
+        own=True,
+    ),
     "integrator": Access(
         read=(*TABLE, MOTION),
         write=(RECALL,),
@@ -120,6 +130,8 @@ class AccessScope(msgspec.Struct, frozen=True):
     """The node of the controller of the jackpots."""
     recorder: str = "surveillance"
     """The node of the recorder."""
+    webhooks: str = "webhooks"
+    """The node of the webhooks."""
 
 
 def client_access(kind: Kind, user: str, floor: AccessScope) -> ClientAccess:
@@ -146,8 +158,10 @@ def client_access(kind: Kind, user: str, floor: AccessScope) -> ClientAccess:
     # these decide which of two daemons has a table
     claims = [root.node("+", CLAIM) for root in roots] if kind == "daemon" else []
     own_claims = [root.node(node, CLAIM) for root in roots if root not in nodes]
-    # the recorder and the jackpot controller have a node that is no daemon's
-    own_node = floor.recorder if kind == "surveillance" else floor.carrousel
+    # these have a node that is no daemon's
+    own_node = {"surveillance": floor.recorder, "webhooks": floor.webhooks}.get(
+        kind, floor.carrousel
+    )
     own_topics = [root.node(own_node, leaf) for root in roots for leaf in access.own_node]
     answers = [f"{prefix}/#" for prefix in floor.response_topics] if kind == "daemon" else []
     return ClientAccess(

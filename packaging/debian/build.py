@@ -37,7 +37,7 @@ UNITS = (
     *("novamas.service", "novamas-carrousel.service", "novamas-carrousel-verify.timer"),
     *("novamas-output.service", "novamas-sign.service"),
     *("novamas-surveillance.service", "'novamas-surveillance@*.service'"),
-    "novamas-web.service",
+    *("novamas-web.service", "novamas-webhooks.service"),
 )
 """Units restarted by an upgrade and stopped by a removal. A running verification may finish."""
 LEFT_OUT = ("pillow", "pygments", "markdown-it-py", "mdurl")

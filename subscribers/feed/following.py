@@ -43,6 +43,21 @@ class EventGap(NamedTuple):
 Followed = FollowedEvent | EventGap
 
 
+class EventRecall(NamedTuple):
+    """A recall: everything from ``at`` on. ``latest`` and ``waiting``: the newest event by the
+    table's state, and the events that waited, when it was made.
+    """
+
+    at: RunPosition
+    latest: RunPosition | None
+    waiting: frozenset[RunPosition]
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The fields of the command."""
+        return {"boot": self.at.boot, "from": max(1, self.at.seq), "onward": True}
+
+
 class FollowedRuns(msgspec.Struct, frozen=True):
     """What was passed on: the last event, and the last one of each earlier run, oldest first."""
 
@@ -59,8 +74,6 @@ class TableFollower:
         """The newest event of the table, by its retained state."""
         self._waiting: dict[RunPosition, bytes] = {}
         """Events that wait for earlier ones."""
-        self._asked: tuple[RunPosition | None, frozenset[RunPosition]] = None, frozenset()
-        """The newest event and the waiting ones when the last recall was made."""
         self._complete: RunPosition | None = None
         """The newest event for which a recall returned nothing new."""
 
@@ -87,30 +100,31 @@ class TableFollower:
                 self._waiting[event.at] = event.body
             yield from self._ready()
 
-    def recall(self) -> dict[str, Any] | None:
-        """Return the fields of the recall to send; None if nothing is missing."""
-        runs = self._runs
-        if runs is None or not (self._waiting or self._is_behind(runs)):
-            return None
-        self._asked = self._latest, frozenset(self._waiting)
-        return {"boot": runs.at.boot, "from": max(1, runs.at.seq), "onward": True}
+    @property
+    def is_missing(self) -> bool:
+        """Whether there is something to recall."""
+        return self._runs is not None and (bool(self._waiting) or self._is_behind(self._runs))
 
-    def on_reply(self, events: Sequence[FollowedEvent]) -> Iterator[Followed]:
-        """Handle the events of the reply to :meth:`recall`. Yield what comes next; ask again until
+    def recall(self) -> EventRecall | None:
+        """Return the recall to send; None if nothing is missing."""
+        if self._runs is None or not self.is_missing:
+            return None
+        return EventRecall(self._runs.at, self._latest, frozenset(self._waiting))
+
+    def on_reply(self, recall: EventRecall, events: Sequence[FollowedEvent]) -> Iterator[Followed]:
+        """Handle the events of the reply to a recall. Yield what comes next; ask again until
         :meth:`recall` returns None.
         """
-        if self._runs is None:
-            return
-        at = self._runs.at
+        if self._runs is None or recall.at != (at := self._runs.at):
+            return  # answered in the meantime
         is_known = events[0].at.boot == at.boot if events else at.seq == 0
         new = [event for event in events if event.at != at] if is_known else []
-        latest, waited = self._asked
         if new:
             for event in new:
                 yield from self._pass(event)
         elif is_known:
-            self._complete = latest
-            for position in [each for each in self._waiting if each in waited]:
+            self._complete = recall.latest
+            for position in [each for each in self._waiting if each in recall.waiting]:
                 # the journal does not have it, so nothing can come before it
                 if (body := self._waiting.get(position)) is not None:
                     yield from self._pass(FollowedEvent(position, body))
@@ -118,7 +132,7 @@ class TableFollower:
             yield EventGap(at, RunPosition(boot, 1))
             self._move(RunPosition(boot, 0))
         else:
-            self._complete = latest
+            self._complete = recall.latest
         yield from self._ready()
 
     def _is_behind(self, runs: FollowedRuns) -> bool:

@@ -20,12 +20,12 @@ from common.log import structlog
 from subscribers.surveillance.archive import ArchiveRow, Query, RecordArchive
 from subscribers.surveillance.errors import ArchiveError
 from subscribers.video.bookmarks import Bookmark, bookmark
-from subscribers.video.errors import BookmarkRefusedError, ReceiverAwayError
 from subscribers.video.frigate import Frigate
 from subscribers.video.milestone import Milestone
 from subscribers.video.pos import PointOfSale
 from subscribers.video.settings import BookmarkSettings
 from subscribers.video.webhook import Webhook
+from subscribers.webhooks.errors import ReceiverAwayError, RequestRefusedError
 
 POLL_INTERVAL_SECONDS = 0.05
 """Interval at which the archive is checked for new records."""
@@ -48,7 +48,7 @@ class BookmarkReceiver(Protocol):
 
     def send(self, mark: Bookmark, *, late: bool, now: float) -> None:
         """Return when the receiver has the bookmark. Raises :class:`ReceiverAwayError` and
-        :class:`BookmarkRefusedError`.
+        :class:`RequestRefusedError`.
         """
 
     def close(self) -> None:
@@ -179,7 +179,7 @@ class BookmarkDelivery:
                 self._next_send = clock.monotonic() + pause
                 pause = min(MAX_RETRY_SECONDS, pause * 2)
                 continue
-            except BookmarkRefusedError as error:
+            except RequestRefusedError as error:
                 self._log.error("bookmark refused", why=str(error), bookmark_of=mark.id)
                 progress.refused += 1
             else:

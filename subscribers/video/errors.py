@@ -1,18 +1,6 @@
-"""Errors of bookmark receivers and clips. Messages name the receiver or file, the reason, and what
-to do.
-"""
+"""Errors of clips. Messages name the file, the reason, and what to do."""
 
 from __future__ import annotations
-
-
-class ReceiverAwayError(Exception):
-    """The receiver did not accept the bookmark and may do so later: it is sent again."""
-
-
-class BookmarkRefusedError(Exception):
-    """The receiver will never accept this bookmark: it is counted and logged, and the next one is
-    sent.
-    """
 
 
 class ClipError(Exception):

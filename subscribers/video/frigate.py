@@ -17,9 +17,10 @@ import msgspec
 
 from common.contract.times import parse_utc
 from subscribers.video.bookmarks import Bookmark, clean
-from subscribers.video.errors import BookmarkRefusedError, ReceiverAwayError
-from subscribers.video.posting import post, read_secret
 from subscribers.video.settings import BookmarkSettings
+from subscribers.webhooks.errors import ReceiverAwayError, RequestRefusedError
+from subscribers.webhooks.posting import post
+from subscribers.webhooks.signature import read_secret
 
 MAX_SUB_LABEL_CHARACTERS, MAX_EXPORT_NAME_CHARACTERS = 100, 256
 """Characters that Frigate stores of an event's sub-label and of an export's name."""
@@ -36,14 +37,14 @@ class Frigate:
         self._settings = settings
 
     def send(self, mark: Bookmark, *, late: bool, now: float) -> None:
-        """Send a bookmark. Raises :class:`ReceiverAwayError` and :class:`BookmarkRefusedError`."""
+        """Send a bookmark. Raises :class:`ReceiverAwayError` and :class:`RequestRefusedError`."""
         path, body = request(mark, self._settings, late=late, now=now)
-        token = read_secret(self._settings.secret_file)
-        headers = {} if token is None else {"Authorization": f"Bearer {token}"}
+        file = self._settings.secret_file
+        headers = {} if file is None else {"Authorization": f"Bearer {read_secret(file)}"}
         address = self._settings.address.rstrip("/") + path
         try:
             post(address, msgspec.json.encode(body), headers, self._settings.ca_file)
-        except BookmarkRefusedError as refused:
+        except RequestRefusedError as refused:
             if late and now < parse_utc(mark.time) + self._settings.after + RECORDING_DELAY_SECONDS:
                 raise ReceiverAwayError(str(refused)) from None  # the recording is not written yet
             raise

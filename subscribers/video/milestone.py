@@ -17,9 +17,9 @@ import socket
 from urllib.parse import urlsplit
 
 from subscribers.video.bookmarks import Bookmark, encode_text, text_line
-from subscribers.video.errors import BookmarkRefusedError, ReceiverAwayError
 from subscribers.video.settings import BookmarkSettings
 from subscribers.video.stream import TextConnection
+from subscribers.webhooks.errors import ReceiverAwayError, RequestRefusedError
 
 
 class Milestone:
@@ -34,7 +34,7 @@ class Milestone:
         )
 
     def send(self, mark: Bookmark, *, late: bool, now: float) -> None:  # noqa: ARG002
-        """Send a bookmark. Raises :class:`ReceiverAwayError` and :class:`BookmarkRefusedError`."""
+        """Send a bookmark. Raises :class:`ReceiverAwayError` and :class:`RequestRefusedError`."""
         text = encode_text(text_line(mark, late=late), self._settings.encoding)
         if self._stream is None:
             self._datagram(text)
@@ -72,7 +72,7 @@ class Milestone:
                 "data source to statistics, or change `echo`"
             )
         if int(fields[2]) == 0:
-            raise BookmarkRefusedError(
+            raise RequestRefusedError(
                 f"{self._settings.address}: no generic event matches {text[:60]!r}; define one "
                 "there whose expression matches"
             )

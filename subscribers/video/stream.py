@@ -10,7 +10,7 @@ import termios
 from contextlib import suppress
 
 from common import clock
-from subscribers.video.errors import ReceiverAwayError
+from subscribers.webhooks.errors import ReceiverAwayError
 
 STREAM_TIMEOUT_SECONDS = 5.0
 """Timeout for connecting, and for the receiver to acknowledge data."""

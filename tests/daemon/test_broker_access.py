@@ -30,6 +30,7 @@ USERS = {
     "console": "console-1",
     "surveillance": "cctv",
     "carrousel": "carrousel",
+    "webhooks": "shop",
     "integrator": "house",
 }
 PASSWORD = "of this test alone"
@@ -60,6 +61,8 @@ TRIAL_POOL = {f"novamas-sim/v1/casino-mayor/{POOL}/state"}  # a table is linked 
 FOREIGN_POOL = {"novamas-sim/v1/casino-mayor/jackpot/carrousel-9/state"}
 RECORDER_STATUS = {f"{SITE}/node/surveillance/status"}
 RECORDER = RECORDER_STATUS | {f"{SITE}/node/surveillance/alert/journal-cut-1"}
+HOOKS_STATUS = {f"{SITE}/node/webhooks/status"}
+HOOKS = HOOKS_STATUS | {f"{SITE}/node/webhooks/alert/webhooks-stalled"}
 REPLIES = {f"{TABLE}/reply/{user}" for user in USERS.values()}
 POOL_NODE = {f"{SITE}/node/carrousel/{leaf}" for leaf in ("status", "checkpoint")}
 SEEN_POOLS = POOLS | TRIAL_POOL | FOREIGN_POOL
@@ -100,7 +103,8 @@ READS = {
     | TRIAL
     | SEEN_POOLS
     | POOL_NODE
-    | RECORDER_STATUS,
+    | RECORDER_STATUS
+    | HOOKS_STATUS,
     "console": PUBLISHED_TOPICS
     | SHOWN
     | FOREIGN_TABLE
@@ -110,7 +114,8 @@ READS = {
     | SEEN_POOLS
     | POOL_NODE
     | POOL_REPLY
-    | RECORDER,
+    | RECORDER
+    | HOOKS,
     "surveillance": PUBLISHED_TOPICS
     | SEEN_POOLS
     | POOL_NODE
@@ -121,6 +126,7 @@ READS = {
     | CLAIMS
     | TRIAL
     | RECORDER
+    | HOOKS
     | REPLIES
     | POOL_REPLY,
     "carrousel": OUTCOMES
@@ -133,7 +139,17 @@ READS = {
     | SEEN_POOLS
     | {f"{SITE}/node/carrousel/status"}
     | RECORDER_STATUS
+    | HOOKS_STATUS
     | POOL_COMMAND,
+    "webhooks": {f"{TABLE}/event", f"{TABLE}/state"}
+    | FOREIGN_TABLE
+    | TRIAL
+    | reply("webhooks")
+    | STATUS
+    | FOREIGN_NODE
+    | {f"{SITE}/node/carrousel/status"}
+    | RECORDER
+    | HOOKS,
     "integrator": PUBLISHED_TOPICS
     | NODE
     | FOREIGN_TABLE
@@ -143,7 +159,8 @@ READS = {
     | reply("integrator")
     | SEEN_POOLS
     | POOL_NODE
-    | RECORDER,
+    | RECORDER
+    | HOOKS,
 }
 WRITES = {
     "daemon": PUBLISHED_TOPICS | SEALED | reply(*USERS) | NODE | TRIAL | ANSWERS | TRIAL_CLAIM,
@@ -151,10 +168,12 @@ WRITES = {
     "console": COMMANDS | RECALL | TRIAL_COMMAND | POOL_COMMAND,
     "surveillance": RECALL | RECORDER,
     "carrousel": RECALL | SEEN_POOLS | POOL_REPLY | POOL_NODE,
+    "webhooks": RECALL | HOOKS,
     "integrator": RECALL,
 }
 TOPICS = sorted(
     PUBLISHED_TOPICS
+    | HOOKS
     | SEALED
     | COMMANDS
     | RECALL
@@ -400,7 +419,9 @@ def test_without_clients_there_is_one_of_each_kind(
 ) -> None:
     assert main(["acl", str(configuration)]) == 0
     users = re.findall(r"^user (.*)$", capsys.readouterr().out, re.MULTILINE)
-    assert users == ["novamas", "display", "console", "surveillance", "carrousel", "integrator"]
+    assert users == [
+        *("novamas", "display", "console", "surveillance", "carrousel", "webhooks", "integrator")
+    ]
 
 
 def test_a_configuration_with_mistakes_gives_no_rules(

@@ -23,7 +23,8 @@ SIGN = SYSTEMD / "novamas-sign.service"
 OUTPUT = SYSTEMD / "novamas-output.service"
 VERIFY = SYSTEMD / "novamas-carrousel-verify.service"
 RECORDER = SYSTEMD / "novamas-surveillance.service"
-UNITS = [UNIT, WEB, CARROUSEL, SIGN, OUTPUT, VERIFY, RECORDER]
+WEBHOOKS = SYSTEMD / "novamas-webhooks.service"
+UNITS = [UNIT, WEB, CARROUSEL, SIGN, OUTPUT, VERIFY, RECORDER, WEBHOOKS]
 EXPOSURE = 1.4
 """The most that ``systemd-analyze security`` may find exposed, from 0 (nothing) to 10."""
 

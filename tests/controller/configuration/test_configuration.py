@@ -392,7 +392,7 @@ def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
         (
             "line 1: colour: unknown key; there are: site, table, journal, clock, surveillance, "
             "recordings, broker, people, web, api, carrousel, jackpot, sign, output, bookmark, "
-            "video, archive, standby, metrics, log"
+            "video, webhooks, webhook, archive, standby, metrics, log"
         ),
         "line 15: table[1].id: another table has the id ruleta-1 too",
         "line 20: table[1].device[0].driver: no driver 'camegh-ss2'; did you mean `cammegh-ss2`?",
@@ -722,6 +722,8 @@ def test_the_document_has_every_section() -> None:
         settings.OutputConfig,
         settings.BookmarkConfig,
         settings.VideoConfig,
+        settings.WebhooksConfig,
+        settings.WebhookConfig,
         settings.LogConfig,
     }
 

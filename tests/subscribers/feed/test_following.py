@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -51,11 +52,26 @@ def recall(follower: TableFollower, journal: Journal) -> list[Followed]:
     """Ask until nothing is missing."""
     items: list[Followed] = []
     for _ in range(200):
-        fields = follower.recall()
-        if fields is None:
+        request = follower.recall()
+        if request is None:
             return items
-        items += follower.on_reply(journal.since(fields["boot"], fields["from"]))
+        items += follower.on_reply(
+            request, journal.since(request.fields["boot"], request.fields["from"])
+        )
     raise AssertionError("it asks for ever")
+
+
+def answer(follower: TableFollower, *events: FollowedEvent) -> list[Followed]:
+    """Answer the recall that it wants."""
+    request = follower.recall()
+    assert request is not None
+    return [*follower.on_reply(request, events)]
+
+
+def fields(follower: TableFollower) -> dict[str, Any]:
+    request = follower.recall()
+    assert request is not None
+    return request.fields
 
 
 def positions(followed: Iterable[Followed]) -> list[str]:
@@ -77,9 +93,9 @@ def test_the_next_event_is_passed_on_at_once() -> None:
 def test_a_missing_event_is_recalled_from_the_last_one_that_was_passed_on() -> None:
     follower = TableFollower(FollowedRuns(RunPosition("a", 4)))
     assert positions(follower.on_event(event("a", 6))) == []
-    assert follower.recall() == {"boot": "a", "from": 4, "onward": True}
+    assert fields(follower) == {"boot": "a", "from": 4, "onward": True}
     reply = [event("a", 4), event("a", 5), event("a", 6)]
-    assert positions(follower.on_reply(reply)) == ["a5", "a6"]
+    assert positions(answer(follower, *reply)) == ["a5", "a6"]
     assert follower.recall() is None
 
 
@@ -87,30 +103,26 @@ def test_a_run_without_events_is_no_reason_to_ask_twice() -> None:
     follower = TableFollower(FollowedRuns(RunPosition("a", 4)))
     for boot in "bcd":
         follower.on_state(boot, 0)
-        assert follower.recall() == {"boot": "a", "from": 4, "onward": True}
-        assert positions(follower.on_reply([event("a", 4)])) == []
+        assert fields(follower) == {"boot": "a", "from": 4, "onward": True}
+        assert positions(answer(follower, event("a", 4))) == []
         assert follower.recall() is None
     assert positions(follower.on_event(event("d", 1))) == []
-    assert follower.recall() is not None
-    assert positions(follower.on_reply([event("a", 4), event("d", 1)])) == ["d1"]
+    assert positions(answer(follower, event("a", 4), event("d", 1))) == ["d1"]
 
 
 def test_a_journal_that_does_not_know_the_last_event_is_a_gap_and_not_its_whole_content() -> None:
     follower = TableFollower(FollowedRuns(RunPosition("a", 4)))
     follower.on_state("z", 2)
-    assert follower.recall() is not None
-    old = [event("x", 1), event("x", 2), event("x", 3)]
     gap = EventGap(RunPosition("a", 4), RunPosition("z", 1))
-    assert list(follower.on_reply(old)) == [gap]
-    assert follower.recall() == {"boot": "z", "from": 1, "onward": True}
-    assert positions(follower.on_reply([event("z", 1), event("z", 2)])) == ["z1", "z2"]
+    assert answer(follower, event("x", 1), event("x", 2), event("x", 3)) == [gap]
+    assert fields(follower) == {"boot": "z", "from": 1, "onward": True}
+    assert positions(answer(follower, event("z", 1), event("z", 2))) == ["z1", "z2"]
 
 
 def test_what_the_daemon_no_longer_has_is_a_gap() -> None:
     follower = TableFollower(FollowedRuns(RunPosition("a", 4)))
     assert positions(follower.on_event(event("a", 9))) == []
-    assert follower.recall() is not None
-    assert list(follower.on_reply([event("a", 8), event("a", 9)])) == [
+    assert answer(follower, event("a", 8), event("a", 9)) == [
         EventGap(RunPosition("a", 4), RunPosition("a", 8)),
         event("a", 8),
         event("a", 9),
@@ -120,9 +132,19 @@ def test_what_the_daemon_no_longer_has_is_a_gap() -> None:
 def test_an_event_that_is_in_no_journal_follows_a_gap() -> None:
     follower = TableFollower(FollowedRuns(RunPosition("a", 4)))
     assert positions(follower.on_event(event("a", 9))) == []
-    assert follower.recall() is not None
     gap = EventGap(RunPosition("a", 4), RunPosition("a", 9))
-    assert list(follower.on_reply([event("a", 4)])) == [gap, event("a", 9)]
+    assert answer(follower, event("a", 4)) == [gap, event("a", 9)]
+
+
+def test_an_event_that_came_after_the_recall_is_no_gap() -> None:
+    follower = TableFollower(FollowedRuns(RunPosition("a", 4)))
+    follower.on_state("b", 0)
+    request = follower.recall()
+    assert request is not None
+    assert positions(follower.on_event(event("b", 1))) == []
+    assert positions(follower.on_reply(request, [event("a", 4)])) == []
+    assert positions(answer(follower, event("a", 4), event("b", 1))) == ["b1"]
+    assert positions(follower.on_reply(request, [event("x", 1)])) == []
 
 
 def test_an_earlier_run_that_continues_is_passed_on_as_it_comes() -> None:

@@ -1,0 +1,50 @@
+"""``python -m subscribers.webhooks --settings JSON``: sends webhooks. ``novamas webhooks`` starts
+it with the settings of a configuration file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import sys
+from pathlib import Path
+
+import msgspec
+
+from common.command_line import end_process
+from common.people.private_key import PrivateKeyError
+from subscribers.essential import end_at_signal, ending_process
+from subscribers.service_log import log_lines
+from subscribers.webhooks.errors import OutboxError
+from subscribers.webhooks.outbox import Outbox
+from subscribers.webhooks.service import WebhookService
+from subscribers.webhooks.settings import WebhooksSettings
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run until a signal. Return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m subscribers.webhooks", description=__doc__)
+    parser.add_argument(
+        "--settings", required=True, metavar="JSON", help="written by novamas webhooks"
+    )
+    settings = msgspec.json.decode(parser.parse_args(argv).settings, type=WebhooksSettings)
+    log_lines(settings.log)
+    try:
+        asyncio.run(_run(settings))
+    except (PrivateKeyError, OSError, OutboxError) as error:
+        print(f"novamas webhooks: {error}", file=sys.stderr)  # noqa: T201
+        return 1
+    return 0
+
+
+async def _run(settings: WebhooksSettings) -> None:
+    ending = asyncio.Event()
+    end_at_signal(ending.set)
+    outbox = Outbox(Path(settings.outbox), service=True)
+    service = WebhookService(settings, outbox)
+    with ending_process():
+        await service.run(ending)
+
+
+if __name__ == "__main__":
+    end_process(main())

@@ -1,0 +1,65 @@
+"""``novamas webhooks`` as a separate process."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from collections import defaultdict
+from pathlib import Path
+
+from tests.support.daemon.process import Daemon
+from tests.support.video.receivers import HTTPReceiver, Request
+
+NOVAMAS = "import sys; from controller.cli import main; sys.exit(main())"
+
+
+class Webhooks(Daemon):
+    """The service with a configuration of its own, in a folder."""
+
+    def start(self, **environment: str) -> None:
+        self._since = len(self._lines)
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", NOVAMAS, "webhooks", str(self.file)],
+            stdout=subprocess.PIPE,
+            stderr=self.stderr,
+            env={**os.environ, "STATE_DIRECTORY": str(self.folder), **environment},
+        )
+        assert self.process.stdout is not None
+        self._listening = threading.Thread(target=self.listen, args=(self.process.stdout,))
+        self._listening.start()
+
+    def say(self, action: str, *options: str) -> str:
+        """Return the output of an action."""
+        done = subprocess.run(
+            [sys.executable, "-c", NOVAMAS, "webhooks", action, str(self.file), *options],
+            capture_output=True,
+            text=True,
+            check=False,
+            env={**os.environ, "STATE_DIRECTORY": str(self.folder)},
+        )
+        return done.stdout + done.stderr
+
+
+def secret(folder: Path, name: str = "hook.secret") -> Path:
+    """Write a key."""
+    path = folder / name
+    path.write_text("whsec_MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3\n")
+    return path
+
+
+def first_of_each(receiver: HTTPReceiver) -> list[Request]:
+    """The accepted requests without those that came again, in their order."""
+    return list(
+        {request.headers["webhook-id"]: request for request in reversed(receiver.requests)}.values()
+    )[::-1]
+
+
+def runs(requests: list[Request]) -> dict[tuple[str, str], list[int]]:
+    """The numbers of the events, by table and run."""
+    found: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for request in requests:
+        body = request.told
+        found[body["table"], body["boot"]].append(body["seq"])
+    return dict(found)
