@@ -111,7 +111,7 @@ class WheelNumber(Reading, frozen=True, tag="wheel.number"):
     witness: Witness = "status"
     """Which of the wheel's two reports gave the number."""
     conflict: Number | None = None
-    """The number in the second report, if it differs."""
+    """The number in the second report, or a second witness's, if it differs."""
 
 
 class WheelCell(Reading, frozen=True, tag="wheel.cell"):
@@ -127,6 +127,8 @@ class WheelCell(Reading, frozen=True, tag="wheel.cell"):
     """Whole turns since the launch; null where they were not counted."""
     late: bool = False
     """It may have waited before it was delivered: a candidate, not a result."""
+    claimed: tuple[Number, ...] = ()
+    """The numbers that second witnesses have reported of the spin so far. No device sets it."""
 
 
 class WheelFault(Reading, frozen=True, tag="wheel.fault"):
@@ -286,6 +288,8 @@ class DiceRead(Reading, frozen=True, tag="dice.read"):
     """The device's own count of throws. It restarts, so it is not unique."""
     late: bool = False
     """It may have waited before it was delivered: a candidate, not a result."""
+    conflict: tuple[Whole, ...] | None = None
+    """The dice in a second witness's report, if they differ."""
 
 
 DiceFaultName = Literal[

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 import msgspec
 
 from common.contract.command_fields import Signer
-from common.readings import MAX_EXACT_INTEGER, Whole
+from common.readings import MAX_EXACT_INTEGER, Number, Whole
 
 Announcement = dict[str, str]
 """The call at the table in the decree's own words, by language: ``{"es": "no va más"}``."""
@@ -28,6 +28,23 @@ class Frame(msgspec.Struct, frozen=True, omit_defaults=True):
     """The bytes as received. Those outside printable ASCII are backslash escapes."""
     device: str = ""
     """The device's id in the configuration."""
+
+
+class WitnessStatement(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What a second witness has reported of a round so far. It is silent if it names neither a
+    number nor dice.
+    """
+
+    device: str
+    """The device's id in the configuration."""
+    number: Number | None = None
+    """Wheels: the number that it saw."""
+    dice: tuple[Whole, ...] | None = None
+    """Craps: the dice that it saw."""
+    agrees: bool | None = None
+    """Whether that is the result of the event, or its candidate; absent if the witness is silent,
+    or there is nothing to compare with.
+    """
 
 
 class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type"):

@@ -43,6 +43,7 @@ from common.contract.event_fields import Announcement as Announcement
 from common.contract.event_fields import Event as Event
 from common.contract.event_fields import Frame as Frame
 from common.contract.event_fields import Settled as Settled
+from common.contract.event_fields import WitnessStatement as WitnessStatement
 from common.contract.outcomes import AnyOutcome as AnyOutcome
 from common.contract.outcomes import BaccaratOutcome as BaccaratOutcome
 from common.contract.outcomes import BlackjackOutcome as BlackjackOutcome
@@ -148,6 +149,10 @@ class RoundResult(Event, frozen=True, kw_only=True, tag="round.result"):
     """The name and role of the person who vouches for the result; absent where a device's report
     suffices.
     """
+    witnesses: tuple[WitnessStatement, ...] = ()
+    """What each second witness of the table had reported of the round at this moment; absent at a
+    table without one.
+    """
     announcement: Announcement | None = None
     """The call at the table in the decree's words, by language: ``{"es": "no va más"}``."""
 
@@ -204,6 +209,27 @@ class RoundUnresolved(Event, frozen=True, tag="round.unresolved"):
     """The evidence where cards are dealt, oldest first: readings of the table in the journal, by
     their numbers.
     """
+    witnesses: tuple[WitnessStatement, ...] = ()
+    """What each second witness of the table had reported of the round at this moment: evidence for
+    the person who decides. Absent at a table without one.
+    """
+
+
+class WitnessReported(Event, frozen=True, kw_only=True, tag="witness.reported"):
+    """A second witness of the table reported what it saw of a round: evidence, never a result."""
+
+    device: str
+    """The device's id in the configuration."""
+    number: Number | None = None
+    """Wheels: the number that it saw."""
+    dice: tuple[Whole, ...] | None = None
+    """Craps: the dice that it saw."""
+    agrees: bool | None = None
+    """Whether that is the published result; absent while the round has none. The result will say
+    then whether it agrees.
+    """
+    frames: tuple[Frame, ...] = ()
+    """The evidence, as received."""
 
 
 class ResultCorrected(Event, frozen=True, kw_only=True, tag="result.corrected"):
@@ -510,6 +536,7 @@ AnyEvent = (
     | RoundVoid
     | RoundUnresolved
     | ResultCorrected
+    | WitnessReported
     | LastRounds
     | LimitChanged
     | ShoeStarted
@@ -557,7 +584,7 @@ EVENTS: tuple[type[Event], ...] = get_args(AnyEvent)
 ROUND_EVENTS = frozenset[type[Event]](
     {
         *(RoundOpened, BetsLastCall, BetsClosed, BettingOpened, BettingClosed),
-        *(RoundResult, ResultCorrected, RoundVoid, RoundUnresolved),
+        *(RoundResult, ResultCorrected, RoundVoid, RoundUnresolved, WitnessReported),
         *(CardTurned, Insurance, AwardQualified, JackpotStaked, DiceThrown, PointSet),
     }
 )

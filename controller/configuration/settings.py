@@ -441,6 +441,10 @@ Plate = Annotated[
 ]
 
 
+ANSWER_SECONDS = 10.0
+"""Seconds in which a second witness reports a round that has ended, unless it is configured."""
+
+
 class DeviceConfig(_ConfigSection, frozen=True):
     """``[[table.device]]``: one device of a table. ``link`` is an address:
     ``serial:///dev/serial/by-id/...?baud=9600``.
@@ -448,18 +452,30 @@ class DeviceConfig(_ConfigSection, frozen=True):
     ``maker``, ``model`` and ``serial``: as on its type plate. ``usb_serial``: the serial number
     that the device or its adapter must report over USB, if it differs from ``serial`` (default:
     ``serial`` for a ``usb://`` device, otherwise the number reported first).
+
+    ``witness``: a second witness of the table, which gives no result and delays none;
+    ``answers_within``: the seconds in which it reports a round that has ended (default: 10).
     """
 
     id: Slug
     driver: Name
     link: Name
     commands: bool = False
+    witness: bool = False
+    answers_within: Seconds | None = None
     stale_after: Seconds = 5.0
     maker: Plate | None = None
     model: Plate | None = None
     serial: Plate | None = None
     usb_serial: Plate | None = None
     options: dict[str, Any] = {}
+
+    @property
+    def witness_seconds(self) -> float | None:
+        """The seconds in which a second witness reports a round that has ended, else None."""
+        if not self.witness:
+            return None
+        return ANSWER_SECONDS if self.answers_within is None else self.answers_within
 
 
 class TableConfig(_ConfigSection, frozen=True):

@@ -34,6 +34,10 @@ DEVICES_BY_GAME: Mapping[str, tuple[str, ...]] = {
     "pai-gow": ("dice", *CARD_DEVICES),
 }
 """Kinds of devices that a game accepts; games not listed accept ``CARD_DEVICES``."""
+WITNESSED_GAMES = frozenset(
+    game for game, kinds in DEVICES_BY_GAME.items() if kinds in (("wheel",), ("dice",))
+)
+"""Games that a second witness may report. A witness of cards could reveal one that is face down."""
 JACKPOT_SETTINGS: Mapping[str, str] = {
     **dict.fromkeys(("blackjack", "blackjack-triple"), "accumulated_bets = true"),
     **dict.fromkeys(("poker-no-draw", "poker-draw-house"), "jackpot_stake"),
@@ -65,6 +69,11 @@ def table_flaws(at: KeyPath, table: TableConfig) -> Flaws:
         yield at, "has no device; add [[table.device]]"
     if table.speed != 1.0 and not table.simulated:
         yield (*at, "speed"), "only a table with `simulated = true` may have a speed other than 1"
+    if table.device and all(device.witness for device in table.device):
+        yield (
+            at,
+            "has only witnesses, which give no result; remove `witness` from the device that does",
+        )
     yield from duplicates(
         [((*at, "device", d, "id"), device.id) for d, device in enumerate(table.device)],
         "another device has the id",
@@ -140,6 +149,8 @@ def _options(kind: type[msgspec.Struct], options: Mapping[str, Any], at: KeyPath
 
 
 def device_flaws(at: KeyPath, device: DeviceConfig) -> Flaws:
+    if device.answers_within is not None and not device.witness:
+        yield (*at, "answers_within"), "applies only with `witness = true`; remove it"
     if device.link:
         yield from (((*at, "link"), wrong) for wrong in link_mistakes(device.link))
     if not device.driver:
@@ -182,13 +193,21 @@ def suitability_flaws(at: KeyPath, table: TableConfig) -> Flaws:
         driver_ = _driver_of(device)
         if driver_ is None:
             continue
-        wheels += driver_.kind == "wheel"
-        if (problem := unsuited(driver_, device.driver, table.game)) is not None:
+        wheels += driver_.kind == "wheel" and not device.witness
+        if device.witness and table.game not in WITNESSED_GAMES:
+            yield (
+                (*at, "device", d, "witness"),
+                (
+                    f"{table.game} cannot have a second witness: a witness of cards could reveal "
+                    "one that is face down; only wheels and craps can; remove the key"
+                ),
+            )
+        elif (problem := unsuited(driver_, device.driver, table.game)) is not None:
             yield (*at, "device", d, "driver"), problem
-        elif driver_.kind == "wheel" and wheels > 1:
+        elif driver_.kind == "wheel" and not device.witness and wheels > 1:
             yield (
                 (*at, "device", d),
-                "is a second wheel; a table can have only one",
+                "is a second wheel; a table can have only one, and others with `witness = true`",
             )
         else:
             yield from _pockets((*at, "device", d), device, driver_, table)

@@ -27,12 +27,15 @@ restored.
 
 
 class DeviceSetup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The settings that determine how the bytes of a device are decoded."""
+    """The settings that determine how the bytes of a device are decoded. ``answers_within``: the
+    seconds in which a second witness reports a round that has ended; null: it is no witness.
+    """
 
     id: str
     driver: str
     stale_after: float
     options: dict[str, Any] = {}
+    answers_within: float | None = None
 
 
 class TableSetup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -191,6 +194,7 @@ def boot(
                         driver=device.driver,
                         stale_after=device.stale_after,
                         options=codec_options(device),
+                        answers_within=device.witness_seconds,
                     )
                     for device in table.device
                 ),

@@ -69,6 +69,11 @@ class TableReplay:
                 jackpot=setup.jackpot,
             ),
             over=self.handed,
+            witnesses={
+                device.id: device.answers_within
+                for device in setup.devices
+                if device.answers_within is not None
+            },
         )
 
     def state(self) -> list[object]:

@@ -149,6 +149,11 @@ class TableBuilder:
                 isinstance(identity, HandOver) for identity in unreported(self._journal, table.id)
             ),
             node=self._configuration.site.node,
+            witnesses={
+                device.id: seconds
+                for device in table.device
+                if (seconds := device.witness_seconds) is not None
+            },
         )
 
     def build_place(self, table: TableConfig, why: StartReason = "boot") -> ServedTable:

@@ -98,6 +98,13 @@ FAMILIES = (
         (*TABLE_LABELS, "what"),
     ),
     MetricFamily(
+        "novamas_table_witness_rounds_total",
+        "counter",
+        "Results by what a second witness had reported when they were published: silent, agrees or "
+        "disagrees; and reports after a result: agrees_later or disagrees_later.",
+        (*TABLE_LABELS, "witness", "verdict"),
+    ),
+    MetricFamily(
         "novamas_table_alerts",
         "gauge",
         "Active alerts of the table, by what is wrong.",

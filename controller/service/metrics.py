@@ -183,6 +183,8 @@ def _round_metrics(
         yield name, table, counters.events[event]
     for what, count in counters.irregularities.items():
         yield "novamas_table_irregularities_total", (*table, what), count
+    for (witness, verdict), count in counters.witnessed.items():
+        yield "novamas_table_witness_rounds_total", (*table, witness, verdict), count
 
 
 def _device_metrics(

@@ -26,6 +26,7 @@ from controller.tables.identities import Identities, apply_service
 from controller.tables.parameters import Parameters, accept_present
 from controller.tables.saved_state import SavedState
 from controller.tables.staff import Staff, staff_after
+from controller.tables.witness_memory import WitnessMemory
 
 MAX_CORRECTABLE_RESULTS = 20
 """Number of latest results that a correction can refer to."""
@@ -54,6 +55,8 @@ class TableFacts:
         self.staff: Staff = {}
         self.identities: Identities = {}
         self.parameters: Parameters = {}
+        self.witnessed = WitnessMemory()
+        """What its second witnesses have reported, if it has any."""
 
     def restore(self, saved: SavedState, devices: Collection[str], *, face_down: bool) -> None:
         """Take over a saved state. ``devices``: those that are configured; if there are none, the
@@ -63,6 +66,7 @@ class TableFacts:
         if face_down and isinstance(self.result, RoundResult):
             self.result = replace(self.result, frames=())
         self.result_events, self.staff = saved.holds, saved.staff
+        self.witnessed = saved.witnessed
         known = devices or saved.devices
         self.devices = {device: link for device, link in saved.devices.items() if device in known}
         self.identities = {

@@ -8,6 +8,14 @@ from common.contract.events import JournalRestored
 from common.contract.shown import AnyShown
 from common.readings import JournalRestore
 
+MAX_READINGS_PER_SESSION = 1000
+"""Upper bound for the readings numbered in one session, for skipping numbers after a restore."""
+
+
+def readings_after(restore: JournalRestore, readings: int) -> int:
+    """Return the number of readings to count from: it skips all that may have been used."""
+    return max(readings, restore.read) + MAX_READINGS_PER_SESSION * restore.jump
+
 
 def restored_event(
     restore: JournalRestore, game_state: Any, shown: AnyShown, *, is_open: bool, last: int

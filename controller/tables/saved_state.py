@@ -15,6 +15,7 @@ from common.errors import NovamasError
 from controller.tables.identities import Identities, KnownDevice
 from controller.tables.parameters import KnownParameters, Parameters
 from controller.tables.staff import Staff
+from controller.tables.witness_memory import WitnessMemory
 
 FOREIGN_STATE_REASON = "what was saved is not of this release"
 """Reason for starting from scratch when the saved state cannot be read and no session was open."""
@@ -59,6 +60,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     identities: Identities = {}
     parameters: Parameters | msgspec.UnsetType = msgspec.UNSET
     """Omitted while no device has stated any, as in earlier releases."""
+    witnessed: WitnessMemory | msgspec.UnsetType = msgspec.UNSET
+    """Omitted at a table without a second witness."""
     time_bound: float | msgspec.UnsetType | None = msgspec.UNSET
     """Omitted where times are as accurate as the site requires, as earlier releases did."""
 
@@ -81,6 +84,7 @@ class SavedState(msgspec.Struct, frozen=True, kw_only=True):
     staff: dict[Duty, tuple[str, ...]] = {}
     identities: dict[str, KnownDevice] = {}
     parameters: dict[str, KnownParameters] = {}
+    witnessed: WitnessMemory = WitnessMemory()
     time_bound: float | None = NO_TIME_BOUND
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Iterable
 
-from common.contract.events import AnyEvent, Irregularity
+from common.contract.events import AnyEvent, Irregularity, RoundResult, WitnessReported
 from common.contract.node import StagesHealth, StageTimes
 from common.metrics.family import Histogram
 
@@ -64,6 +64,10 @@ class EventCounters:
         self.events: Counter[type[AnyEvent]] = Counter()
         self.irregularities: Counter[str] = Counter()
         """By the irregularity's ``what``."""
+        self.witnessed: Counter[tuple[str, str]] = Counter()
+        """By second witness and verdict: ``silent``, ``agrees`` or ``disagrees`` when a result was
+        published, ``agrees_later`` or ``disagrees_later`` afterwards.
+        """
 
     def count(self, events: Iterable[AnyEvent]) -> None:
         """Count stored events."""
@@ -71,6 +75,15 @@ class EventCounters:
             self.events[type(event)] += 1
             if isinstance(event, Irregularity):
                 self.irregularities[event.what] += 1
+            elif isinstance(event, RoundResult):
+                for statement in event.witnesses:
+                    self.witnessed[statement.device, _verdict(statement.agrees)] += 1
+            elif isinstance(event, WitnessReported) and event.agrees is not None:
+                self.witnessed[event.device, f"{_verdict(event.agrees)}_later"] += 1
+
+
+def _verdict(agrees: bool | None) -> str:
+    return {None: "silent", True: "agrees", False: "disagrees"}[agrees]
 
 
 def _milliseconds(nanoseconds: int) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import msgspec
@@ -59,7 +60,7 @@ from controller.tables.device_links import (
 from controller.tables.facts import TableFacts
 from controller.tables.identities import service_event
 from controller.tables.preview import affected_rounds
-from controller.tables.restored import restored_event
+from controller.tables.restored import readings_after, restored_event
 from controller.tables.saved_state import (
     FOREIGN_STATE_REASON,
     NO_TIME_BOUND,
@@ -69,8 +70,15 @@ from controller.tables.saved_state import (
     read_saved,
 )
 from controller.tables.staff import staff_event
-from controller.tables.table_alerts import acknowledge, settled_by_service, unresolved_alert
+from controller.tables.table_alerts import (
+    acknowledge,
+    former_witness_alerts,
+    settled_by_service,
+    unresolved_alert,
+)
 from controller.tables.topics import UNRESOLVED_ALERT_ID, TableTopics
+from controller.tables.witness_memory import WitnessMemory
+from controller.tables.witnesses import Witnesses, contradicted, follow, on_witness
 
 FAULT_ALERT_ID = "table-fault"
 """Id of the alert raised when the game failed on a reading. The table gives no results until the
@@ -81,9 +89,6 @@ ANEW_ALERT_ID = "table-anew"
 """Id of the alert raised when the table could not restore its state and started from scratch;
 cleared at the next restart.
 """
-
-MAX_READINGS_PER_SESSION = 1000
-"""Upper bound for the readings numbered in one session, for skipping numbers after a restore."""
 
 
 class InputResult(NamedTuple):
@@ -102,7 +107,8 @@ class Table:
     was open, it raises :class:`UnrestorableStateError` instead, unless the state is ``over``
     (another daemon has served the table since). ``halted`` is set by the daemon: the reason why the
     table may not give results now. ``unsigned``: the site accepts unsigned commands. ``node``: the
-    id of the daemon, for its topics.
+    id of the daemon, for its topics. ``witnesses``: its second witnesses, whose readings never
+    reach the game.
     """
 
     def __init__(
@@ -120,15 +126,10 @@ class Table:
         *,
         over: bool = False,
         node: str = "",
+        witnesses: Witnesses = MappingProxyType({}),
     ) -> None:
-        self.site, self.id, self.game_id, self.decree, self.boot, self.simulated = (
-            site,
-            id,
-            game_id,
-            decree,
-            boot,
-            simulated,
-        )
+        self.site, self.id, self.game_id, self.decree = site, id, game_id, decree
+        self.boot, self.simulated = boot, simulated
         self.seq = 0
         self.readings = 0
         """Readings numbered so far at a table with cards, including those before this boot."""
@@ -138,6 +139,7 @@ class Table:
         self.garbage: dict[str, int] = {}
         self._game = game
         self._about = about
+        self._witnesses = witnesses
         self._state = game.begin()
         self._time = ""
         self._facts = TableFacts()
@@ -154,6 +156,7 @@ class Table:
             about=about,
             facts=self._facts,
             unsigned=unsigned,
+            witnesses=witnesses,
         )
         if saved is not None:
             try:
@@ -176,12 +179,12 @@ class Table:
         """
         own_events: list[AnyEvent] = []
         game_events: tuple[AnyEvent, ...] = ()
-        state, facts = self._state, self._facts
+        state, facts, witnesses = self._state, self._facts, self._witnesses
         before = state
         if dealt := self._game.face_down:
             item = self.numbered(item)
         if isinstance(item, AlertAcknowledge):
-            own_events = [acknowledge(item, facts.alerts)]
+            own_events = [*acknowledge(item, facts.alerts)]
         elif isinstance(item, StaffOn | StaffOff):
             stopped = self._fault or self.halted
             arrival = staff_event(
@@ -210,7 +213,9 @@ class Table:
             own_events = [*link_events(item, time, facts, self.garbage, face_down=dealt)]
             if isinstance(item, DeviceReport | DeviceParameter) and not dealt:
                 own_events += self._claims.on_claim(item)
+            own_events += on_witness(item, facts, witnesses) if witnesses else ()
             state, game_events = self._on_reading(item)
+        game_events = follow(game_events, item.at, facts, witnesses) if witnesses else game_events
         confidential = self._is_confidential(before, item, game_events)
         game_events = (*game_events, *self._update_unresolved_alert(state))
         if isinstance(item, Command) and item.signed:
@@ -338,6 +343,7 @@ class Table:
             staff=self._facts.staff,
             identities=self._facts.identities,
             parameters=self._facts.parameters or msgspec.UNSET,
+            witnessed=self._facts.witnessed if self._witnesses else msgspec.UNSET,
             time_bound=msgspec.UNSET if self.time_bound == NO_TIME_BOUND else self.time_bound,
         )
 
@@ -373,6 +379,7 @@ class Table:
             ANEW_ALERT_ID,
             *(link_alert(device) for device in saved.devices.keys() - facts.devices.keys()),
             *obsolete_alerts(saved, facts),
+            *former_witness_alerts(saved.alerts, self._witnesses),
         }
         self._pending_events = [
             AlertCleared(alert=alert)
@@ -394,9 +401,11 @@ class Table:
         return state, events
 
     def _on_reading(self, reading: Any) -> tuple[Any, tuple[AnyEvent, ...]]:
-        if self._fault:
+        if self._fault or reading.device in self._witnesses:
             return self._state, ()
         try:
+            if self._witnesses:
+                reading = contradicted(self._facts.witnessed, reading)
             state, events = self._game.step(self._state, reading)
         except Exception as error:  # a bug: freeze the state and derive nothing from later readings
             self._fault = (
@@ -421,10 +430,9 @@ class Table:
         shown = self._topics.view(self._state).shown
         last = max(shown.session, restore.session) + restore.jump
         if self._game.face_down:
-            self.readings = (
-                max(self.readings, restore.read) + MAX_READINGS_PER_SESSION * restore.jump
-            )
+            self.readings = readings_after(restore, self.readings)
         raised = self._state.alerts
+        self._facts.witnessed = WitnessMemory(ended_at=restore.at)
         event = restored_event(restore, self._state, shown, is_open=self.is_open, last=last)
         cleared = (AlertCleared(alert=each) for each in raised if self._facts.alerts.get(each))
         begun: GameState = self._game.begin()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from common.contract.commands import AlertAcknowledge, DeviceService, Role
 from common.contract.events import AlertAcknowledged, AlertCleared, AlertRaised, AnyEvent
@@ -12,10 +12,15 @@ from common.contract.shown import AnyShown
 from controller.tables.identities import identity_alert
 from controller.tables.parameters import cleared_by_service
 from controller.tables.topics import UNRESOLVED_ALERT_ID
+from controller.tables.witness_memory import WITNESS_DISAGREES, WITNESS_SILENT
 
 
-def acknowledge(command: AlertAcknowledge, alerts: Mapping[str, Alert | None]) -> AnyEvent:
-    """Return the event of a person who has seen an alert. Raises :class:`RejectedError`."""
+def acknowledge(
+    command: AlertAcknowledge, alerts: Mapping[str, Alert | None]
+) -> Iterable[AnyEvent]:
+    """Yield the event of a person who has seen an alert. One that nothing else settles if all is
+    right ends with it. Raises :class:`RejectedError`.
+    """
     alert = alerts.get(command.alert)
     if alert is None:
         named = tuple(alert for alert, open_ in alerts.items() if open_)
@@ -29,7 +34,19 @@ def acknowledge(command: AlertAcknowledge, alerts: Mapping[str, Alert | None]) -
             by=alert.acknowledged_by,
             at=alert.acknowledged or "",
         )
-    return AlertAcknowledged(alert=command.alert, by=command.by, role=command.role)
+    yield AlertAcknowledged(alert=command.alert, by=command.by, role=command.role)
+    if alert.what == WITNESS_DISAGREES:
+        yield AlertCleared(alert=command.alert)
+
+
+def former_witness_alerts(
+    alerts: Mapping[str, Alert | None], witnesses: Collection[str]
+) -> Iterable[str]:
+    """Yield the ids of the alerts of devices that are no witnesses any more."""
+    for id_, alert in alerts.items():
+        whats = (WITNESS_DISAGREES, WITNESS_SILENT)
+        if alert is not None and alert.what in whats and alert.device not in witnesses:
+            yield id_
 
 
 def settled_by_service(

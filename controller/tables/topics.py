@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import msgspec
@@ -32,7 +32,8 @@ STAFF_ON, STAFF_OFF = tag_of(StaffOn), tag_of(StaffOff)
 
 class TableTopics:
     """Makes the bodies of the topics. ``names``: the fields that all of them have; ``node``: the id
-    of the daemon; ``unsigned``: the site accepts unsigned commands.
+    of the daemon; ``unsigned``: the site accepts unsigned commands; ``witnesses``: the devices
+    without which the table can play, since they give no result.
     """
 
     def __init__(
@@ -44,6 +45,7 @@ class TableTopics:
         about: About,
         facts: TableFacts,
         unsigned: bool,
+        witnesses: Collection[str] = (),
     ) -> None:
         self._names = names
         self._node = node
@@ -51,6 +53,7 @@ class TableTopics:
         self._about = about
         self._facts = facts
         self._unsigned = unsigned
+        self._witnesses = witnesses
         self._viewed: tuple[Any, GameView] | None = None
         """Cache: a state, and its view."""
         self._cache: dict[str, tuple[Any, bytes]] = {}
@@ -135,7 +138,7 @@ class TableTopics:
 
     def _status(self, shown: AnyShown) -> Status:
         devices = self._facts.devices
-        known = {*devices, *self._about.devices}
+        known = {*devices, *self._about.devices} - {*self._witnesses}
         if any(device not in devices or devices[device].state != "up" for device in known):
             return "stale"
         if shown.asks or self._facts.alerts.get(UNRESOLVED_ALERT_ID):

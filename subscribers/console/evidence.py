@@ -1,15 +1,21 @@
 """Evidence for a person's decision at a table: its latest irregularities, why a round is
-unresolved, and when its phase began. Folded from its messages. No clock, no I/O.
+unresolved, what second witnesses saw of it, and when its phase began. Folded from its messages. No
+clock, no I/O.
 """
 
 from __future__ import annotations
 
 import msgspec
 
-from common.contract.events import Irregularity, RoundUnresolved
+from common.contract.events import Irregularity, RoundUnresolved, WitnessReported
 
 MAX_EVIDENCE = 40
-"""Maximum number of irregularities, and of unresolved rounds, stored per table."""
+"""Maximum number of irregularities, of unresolved rounds and of witnesses' reports, stored per
+table.
+"""
+
+
+_EVENT_TAGS = (b'"irregularity"', b'"round.unresolved"', b'"witness.reported"')
 
 
 class PhaseStart(msgspec.Struct, frozen=True, kw_only=True):
@@ -28,6 +34,7 @@ class TableEvidence(msgspec.Struct, frozen=True):
     irregularities: tuple[Irregularity, ...] = ()
     """Oldest first."""
     unresolved: tuple[RoundUnresolved, ...] = ()
+    reports: tuple[WitnessReported, ...] = ()
     phase: PhaseStart | None = None
 
     def find_irregularity(
@@ -58,21 +65,32 @@ class TableEvidence(msgspec.Struct, frozen=True):
             None,
         )
 
+    def find_reports(self, session: int, number: int) -> tuple[WitnessReported, ...]:
+        """Return the latest report of each second witness about a round."""
+        reports = {
+            report.device: report
+            for report in self.reports
+            if (report.session, report.round) == (session, number)
+        }
+        return tuple(reports.values())
+
 
 def add_evidence(evidence: TableEvidence, leaf: str, body: bytes) -> TableEvidence:
     """Add a message on the table's topic ``leaf``; other messages change nothing."""
     if leaf == "state":
         return _with_phase(evidence, body)
-    if leaf != "event" or not (b'"irregularity"' in body or b'"round.unresolved"' in body):
+    if leaf != "event" or not any(tag in body for tag in _EVENT_TAGS):
         return evidence
     try:
-        event = msgspec.json.decode(body, type=Irregularity | RoundUnresolved)
+        event = msgspec.json.decode(body, type=Irregularity | RoundUnresolved | WitnessReported)
     except (ValueError, RecursionError):  # another event that contains the word
         return evidence
     if isinstance(event, RoundUnresolved):
         return msgspec.structs.replace(
             evidence, unresolved=(*evidence.unresolved, event)[-MAX_EVIDENCE:]
         )
+    if isinstance(event, WitnessReported):
+        return msgspec.structs.replace(evidence, reports=(*evidence.reports, event)[-MAX_EVIDENCE:])
     irregularities = (*evidence.irregularities, event)[-MAX_EVIDENCE:]
     return msgspec.structs.replace(evidence, irregularities=irregularities)
 

@@ -82,7 +82,9 @@ class WorkItem(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     left: float | None = None
     """Remaining seconds when drawn."""
     says: tuple[Word, ...] = ()
-    """The fields of the first person's command, for the second to read."""
+    """The fields of the first person's command, for the second to read; of a round, what each
+    second witness saw of it.
+    """
     correction: Correction | None = None
 
 

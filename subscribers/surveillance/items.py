@@ -191,6 +191,10 @@ def _worded(fields: Fields, language: str) -> dict[str, str]:
     for name in ("who", "to"):
         if name in texts:
             texts[name] = who(texts[name], language)
+    dice = fields.get("dice")
+    texts["seen"] = (
+        " + ".join(map(str, dice)) if isinstance(dice, list) else texts.get("number", "")
+    )
     if "decision" in texts:
         count = fields.get("count")
         texts["decision"] = decision(

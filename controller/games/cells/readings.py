@@ -106,9 +106,9 @@ def _seen(turn: CellsTurn, reading: WheelCell | WheelNumber) -> WheelSeen:
     """The value of the place, or the value that the device claims."""
     if isinstance(reading, WheelNumber):
         return wheel.seen_number(reading)
-    return WheelSeen(
-        reading, turn.symbols().get(reading.cell), f"cell {reading.cell}", reading.cell
-    )
+    number = turn.symbols().get(reading.cell)
+    conflict = next((claimed for claimed in reading.claimed if claimed != number), None)
+    return WheelSeen(reading, number, f"cell {reading.cell}", reading.cell, conflict)
 
 
 def _land(turn: CellsTurn, reading: WheelCell | WheelNumber) -> None:

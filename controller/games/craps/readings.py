@@ -160,6 +160,11 @@ def _thrown(turn: CrapsTurn, current: CrapsRound, reading: DiceRead) -> None:
     else:
         if early and turn.settings.early_throw == "ask":
             turn.ask("throw_before_close", reading=reading)
+        if reading.conflict is not None:
+            values, others = (
+                " ".join(map(str, dice)) for dice in (reading.values, reading.conflict)
+            )
+            turn.ask("witnesses_disagree", reading=reading, detail=f"{values} and {others}")
         land(turn, reading.values)
 
 

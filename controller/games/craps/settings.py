@@ -80,5 +80,6 @@ LAWS = (
     "shooter_withdrawn",
     "throw_before_close",
     "throw_out_of_round",
+    "witnesses_disagree",
 )
 """The laws that the game cites. Every rulebook must have each of them."""

@@ -43,7 +43,7 @@ from controller.proof.sealing import seal
 from controller.proof.segment import folder as days_of
 from controller.proof.verify import verify
 from controller.tables.after_restore import MIN_SESSION_JUMP, unreported
-from controller.tables.table import MAX_READINGS_PER_SESSION
+from controller.tables.restored import MAX_READINGS_PER_SESSION
 from tests.controller.proof.test_references import PUNTO_BANCA, SURVEILLANCE, draw, start, unseal
 from tests.support.journal.premises import Premises, entries, evening
 

@@ -375,7 +375,56 @@ def test_one_mistake_is_reported_once(tmp_path: Path) -> None:
 def test_a_table_has_one_wheel(tmp_path: Path) -> None:
     second = '[[table.device]]\nid = "wheel-2"\ndriver = "saturn"\nlink = "tcp://127.0.0.1:4002"\n'
     [mistake] = mistakes(tmp_path, GOOD + second)
-    assert mistake == "line 13: table[0].device[1]: is a second wheel; a table can have only one"
+    assert mistake == (
+        "line 13: table[0].device[1]: is a second wheel; a table can have only one, and others "
+        "with `witness = true`"
+    )
+    file = tmp_path / "novamas.toml"
+    file.write_text(f"{GOOD}{second}witness = true\n")
+    assert [device.witness_seconds for device in load(file).table[0].device] == [None, 10.0]
+
+
+@for_each(
+    ("before", "after", "mistake"),
+    [
+        (
+            'id = "wheel"',
+            'id = "wheel"\nwitness = true',
+            (
+                "line 5: table[0]: has only witnesses, which give no result; remove `witness` from "
+                "the device that does"
+            ),
+        ),
+        (
+            'id = "wheel"',
+            'id = "wheel"\nanswers_within = 5.0',
+            (
+                "line 11: table[0].device[0].answers_within: applies only with `witness = true`; "
+                "remove it"
+            ),
+        ),
+    ],
+)
+def test_a_witness_is_beside_the_device_that_gives_results(
+    tmp_path: Path, before: str, after: str, mistake: str
+) -> None:
+    assert mistakes(tmp_path, GOOD.replace(before, after)) == [mistake]
+
+
+def test_no_witness_of_cards(tmp_path: Path) -> None:
+    shoe = '[[table.device]]\nid = "{}"\ndriver = "bee-tek"\nlink = "tcp://127.0.0.1:{}"\n'
+    table = (
+        '[[table]]\nid = "pb"\ngame = "punto-banca"\ndecree = "ARA02"\n'
+        f"{shoe.format('shoe', 5001)}{shoe.format('camera', 5002)}witness = true\n"
+    )
+    found = mistakes(tmp_path, f"{GOOD}{table}")
+    assert [each for each in found if "second witness" in each] == [
+        (
+            "line 25: table[1].device[1].witness: punto-banca cannot have a second witness: a "
+            "witness of cards could reveal one that is face down; only wheels and craps can; "
+            "remove the key"
+        )
+    ]
 
 
 def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
@@ -401,7 +450,8 @@ def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
         "line 25: table[1].device[1].link: another device is on 127.0.0.1:4001 too",
         (
             "line 26: table[1].device[1].speed: unknown key; there are: id, driver, link, "
-            "commands, stale_after, maker, model, serial, usb_serial, options"
+            "commands, witness, answers_within, stale_after, maker, model, serial, usb_serial, "
+            "options"
         ),
     ]
 

@@ -19,8 +19,9 @@ from common.readings import JournalRestore, LinkUp
 from controller.games.games import make_game
 from controller.journal.setup import RestoredBackup
 from controller.tables.after_restore import MIN_SESSION_JUMP, restore_reading, session_jump
+from controller.tables.restored import MAX_READINGS_PER_SESSION
 from controller.tables.saved_state import UnrestorableStateError
-from controller.tables.table import MAX_READINGS_PER_SESSION, Table
+from controller.tables.table import Table
 from tests.support.for_each import for_each
 from tests.support.games.decrees import PAIRS
 

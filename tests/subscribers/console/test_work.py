@@ -153,6 +153,22 @@ def test_an_unauthorised_person_sees_whose_decision_it_is() -> None:
     assert console_view(seen(table, RIERA)).offers == ()
 
 
+def test_a_person_who_decides_sees_what_second_witnesses_saw() -> None:
+    """The last report of each, beside a question and beside a round without a result."""
+    report = {**LEAF, "type": "witness.reported", "seq": 5, "time": AT, "session": 1, "frames": []}
+    events = (
+        {**report, "round": 3, "device": "camera", "number": 20},
+        {**report, "round": 3, "device": "camera", "number": 17},
+        {**report, "round": 3, "device": "keypad", "number": 0},
+        {**report, "round": 2, "device": "camera", "dice": [3, 4]},
+        {**report, "round": 3, "session": 2, "device": "camera", "number": 36},
+    )
+    told = roulette(asks=["round.void"], unresolved=[2])
+    ask, unresolved = console_view(seen(known(told), events=events)).items
+    assert [(word.id, word.text) for word in ask.says] == [("camera", "17"), ("keypad", "0")]
+    assert [(word.id, word.text) for word in unresolved.says] == [("camera", "3 + 4")]
+
+
 def test_an_unresolved_round_has_its_candidate_from_the_event_or_the_history() -> None:
     event = {
         **LEAF,

@@ -27,7 +27,7 @@ from tests.support.for_each import for_each
 NOW = datetime.fromisoformat("2026-11-22T21:00:00+01:00")
 
 
-def row(number: int, **fields: Any) -> ArchiveRow:
+def row(number: int, /, **fields: Any) -> ArchiveRow:
     body = {
         "type": "irregularity",
         "boot": "b1",
@@ -100,6 +100,14 @@ def test_a_card_without_a_name_is_face_down_and_an_unknown_one_stays_as_it_is() 
     dealt = {"type": "card.dealt", "to": "player", "index": 1}
     assert item(row(1, **dealt), "es").title.endswith(": boca abajo")
     assert item(row(1, **dealt, card="11z"), "es").title.endswith(": 11z")
+
+
+@pytest.mark.parametrize(
+    ("seen", "title"), [({"number": 17}, "camera vio 17"), ({"dice": [3, 4]}, "camera vio 3 + 4")]
+)
+def test_what_a_second_witness_saw(seen: dict[str, Any], title: str) -> None:
+    reported = {"type": "witness.reported", "device": "camera", **seen}
+    assert item(row(1, **reported), "es").title == title
 
 
 def test_a_field_of_the_wire_never_fills_in_more_than_its_place() -> None:

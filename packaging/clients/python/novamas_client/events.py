@@ -151,6 +151,45 @@ class StaffLeft(TypedDict):
     signed_by: NotRequired[list[Signer]]
 
 
+class WitnessReported(TypedDict):
+    """
+    A second witness of the table reported what it saw of a round: evidence, never a result.
+    """
+
+    type: Literal["witness.reported"]
+    site: str
+    table: str
+    game: str
+    decree: str
+    boot: str
+    seq: int
+    time: str
+    mono_ns: int
+    time_bound: NotRequired[float | None]
+    simulated: NotRequired[bool]
+    historical: NotRequired[bool]
+    session: int
+    round: int
+    signed_by: NotRequired[list[Signer]]
+    device: str
+    number: NotRequired[int | str | None]
+    dice: NotRequired[list[int] | None]
+    agrees: NotRequired[bool | None]
+    frames: NotRequired[list[Frame]]
+
+
+class WitnessStatement(TypedDict):
+    """
+    What a second witness has reported of a round so far. It is silent if it names neither a
+    number nor dice.
+    """
+
+    device: str
+    number: NotRequired[int | str | None]
+    dice: NotRequired[list[int] | None]
+    agrees: NotRequired[bool | None]
+
+
 class AlertAcknowledged(TypedDict):
     """
     A person has seen the alert.
@@ -1236,6 +1275,7 @@ class RoundUnresolved(TypedDict):
     dice: NotRequired[list[int] | None]
     frames: NotRequired[list[Frame]]
     readings: NotRequired[list[int]]
+    witnesses: NotRequired[list[WitnessStatement]]
     site: str
     table: str
     game: str
@@ -1593,6 +1633,7 @@ class RoundResult(TypedDict):
     frames: list[Frame]
     readings: NotRequired[list[int]]
     confirmed_by: NotRequired[str | None]
+    witnesses: NotRequired[list[WitnessStatement]]
     announcement: NotRequired[dict[str, str] | None]
 
 
@@ -1606,6 +1647,7 @@ AnyEvent: TypeAlias = (
     | RoundVoid
     | RoundUnresolved
     | ResultCorrected
+    | WitnessReported
     | LastRounds
     | LimitChanged
     | ShoeStarted

@@ -475,6 +475,18 @@ class VoidLine(TypedDict):
     spin: NotRequired[int | None]
 
 
+class WitnessStatement(TypedDict):
+    """
+    What a second witness has reported of a round so far. It is silent if it names neither a
+    number nor dice.
+    """
+
+    device: str
+    number: NotRequired[int | str | None]
+    dice: NotRequired[list[int] | None]
+    agrees: NotRequired[bool | None]
+
+
 class Allowed(TypedDict):
     """
     A command that a table knows.
@@ -964,6 +976,7 @@ class RoundResult(TypedDict):
     frames: list[Frame]
     readings: NotRequired[list[int]]
     confirmed_by: NotRequired[str | None]
+    witnesses: NotRequired[list[WitnessStatement]]
     announcement: NotRequired[dict[str, str] | None]
 
 

@@ -1,0 +1,32 @@
+"""What a table remembers of its second witnesses, as a part of its saved state."""
+
+from __future__ import annotations
+
+import msgspec
+
+from common.contract.event_fields import WitnessStatement
+from common.readings import Number
+
+WITNESS_DISAGREES, WITNESS_SILENT = "witness.disagrees", "witness.silent"
+"""What is wrong, in the alerts about a second witness."""
+Place = Number | tuple[int, ...]
+"""A number, or dice in ascending order: their order says nothing."""
+
+
+class WitnessMemory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """What is remembered between two inputs. ``live``: the round whose bets are closed and that has
+    no outcome; ``ended``: the last one that has one, at ``ended_at``, and ``published`` its result;
+    ``previous_at``: when the one before ended, or when the table resumed. ``reports``: by round of
+    the ``session``. ``own_ids``: by witness, its own number of a round, and the round. ``silent``:
+    by witness, the consecutive results without a report.
+    """
+
+    live: int = 0
+    ended: int = 0
+    ended_at: float | None = None
+    previous_at: float | None = None
+    published: Place | None = None
+    reports: dict[int, tuple[WitnessStatement, ...]] = {}
+    own_ids: dict[str, tuple[int, int]] = {}
+    session: int = 0
+    silent: dict[str, int] = {}

@@ -1,0 +1,291 @@
+"""Second witnesses of a table: what each reports of a round, and whether that agrees with the
+result.
+
+A witness never gives a result and delays none: its readings do not reach the game. Its report
+belongs to the live round only if it cannot be about an earlier one: not before ``answers_within``
+seconds have passed since that one ended.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from msgspec.structs import replace
+
+from common.contract.event_fields import WitnessStatement
+from common.contract.events import (
+    AlertCleared,
+    AlertRaised,
+    AnyEvent,
+    BetsClosed,
+    ResultCorrected,
+    RoundResult,
+    RoundUnresolved,
+    RoundVoid,
+    SessionClosed,
+    SessionOpened,
+    WitnessReported,
+)
+from common.contract.outcomes import CrapsOutcome
+from common.contract.retained import Alert
+from common.readings import DiceRead, LinkLost, Number, WheelCell, WheelNumber
+from controller.games.moves import frames_of
+from controller.tables.device_links import OUTAGE_REASON, RESTART_REASON
+from controller.tables.facts import TableFacts
+from controller.tables.witness_memory import (
+    WITNESS_DISAGREES,
+    WITNESS_SILENT,
+    Place,
+    WitnessMemory,
+)
+
+MAX_SILENT_RESULTS = 20
+"""Consecutive results that a witness may leave without a report before an alert is raised."""
+MAX_REMEMBERED_ROUNDS = 8
+"""Number of latest rounds whose reports are remembered, for a person who decides one of them."""
+
+Witnesses = Mapping[str, float]
+"""Witness by device id -> the seconds within which it reports a round that has ended."""
+Alerts = Mapping[str, Alert | None]
+
+
+def disagreement_alert(device: str) -> str:
+    """Return the id of the alert for a report that differs from a published result."""
+    return f"{device}-witness"
+
+
+def silence_alert(device: str) -> str:
+    """Return the id of the alert for a witness that reports nothing for many results."""
+    return f"{device}-witness-silent"
+
+
+def on_witness(reading: Any, facts: TableFacts, witnesses: Witnesses) -> list[AnyEvent]:
+    """Handle a reading of any device of the table: evidence, if the device is a second witness.
+    Return the events about it.
+    """
+    within = witnesses.get(reading.device)
+    if within is None:
+        return []
+    memory = facts.witnessed
+    if isinstance(reading, LinkLost) and reading.reason in (RESTART_REASON, OUTAGE_REASON):
+        # which round a report is about that comes soon afterwards, is unknown
+        facts.witnessed = replace(
+            memory, ended=0, ended_at=reading.at, previous_at=None, published=None, own_ids={}
+        )
+        return []
+    if not isinstance(reading, WheelNumber | DiceRead) or reading.late:
+        return []  # only a live number, or live dice, count
+    facts.witnessed, events = on_report(memory, reading, within, facts.alerts)
+    return events
+
+
+def round_of(memory: WitnessMemory, at: float, within: float) -> int:
+    """Return the round that a report at this time is about; 0: none for certain."""
+    if memory.live:
+        is_certain = memory.ended_at is None or at > memory.ended_at + within
+        return memory.live if is_certain else 0
+    if memory.ended_at is None or at > memory.ended_at + within:
+        return 0
+    is_certain = memory.previous_at is None or at > memory.previous_at + within
+    return memory.ended if is_certain else 0
+
+
+def on_report(
+    memory: WitnessMemory, reading: WheelNumber | DiceRead, within: float, alerts: Alerts
+) -> tuple[WitnessMemory, list[AnyEvent]]:
+    """Handle what a witness reports. It counts only if it is certain of which round it is."""
+    device = reading.device
+    own_id = reading.spin if isinstance(reading, WheelNumber) else reading.throw
+    number = round_of(memory, reading.at, within)
+    if number == 0 or _is_of_another_round(memory, device, own_id, number):
+        return memory, []
+    published = memory.published if number == memory.ended else None
+    seen = WitnessStatement(
+        device=device,
+        number=reading.number if isinstance(reading, WheelNumber) else None,
+        dice=reading.values if isinstance(reading, DiceRead) else None,
+    )
+    statement = _compared(seen, published)
+    reports = memory.reports.get(number, ())
+    if any(_place(report) == _place(seen) for report in reports if report.device == device):
+        return memory, []
+    others = tuple(report for report in reports if report.device != device)
+    by_round = {**memory.reports, number: (*others, statement)}
+    events: list[AnyEvent] = [
+        WitnessReported(
+            session=memory.session,
+            round=number,
+            device=device,
+            number=statement.number,
+            dice=statement.dice,
+            agrees=statement.agrees,
+            frames=frames_of(reading),
+        )
+    ]
+    if alerts.get(silence_alert(device)):
+        events.append(AlertCleared(alert=silence_alert(device)))
+    if statement.agrees is False:
+        events.append(
+            AlertRaised(
+                alert=disagreement_alert(device),
+                what=WITNESS_DISAGREES,
+                device=device,
+                detail=f"{_words(published)}; {device}: {_words(_place(seen))}",
+                rounds=(number,),
+            )
+        )
+    memory = replace(
+        memory,
+        reports=dict(sorted(by_round.items())[-MAX_REMEMBERED_ROUNDS:]),
+        own_ids=memory.own_ids if own_id is None else {**memory.own_ids, device: (own_id, number)},
+        silent={**memory.silent, device: 0},
+    )
+    return memory, events
+
+
+def contradicted(memory: WitnessMemory, reading: Any) -> Any:
+    """Return a reading of the table's own device with what a witness reported before of the live
+    round, if it differs. So the game leaves the round to a person.
+    """
+    reports = memory.reports.get(memory.live, ()) if memory.live else ()
+    if not reports:
+        return reading
+    if isinstance(reading, WheelCell):  # the game knows the number of the cell
+        numbers = tuple(report.number for report in reports if report.number is not None)
+        return replace(reading, claimed=numbers)
+    if isinstance(reading, WheelNumber) and reading.conflict is None:
+        others = (r.number for r in reports if r.number not in (None, reading.number))
+        return replace(reading, conflict=next(others, None))
+    if isinstance(reading, DiceRead) and reading.conflict is None:
+        dice = (r.dice for r in reports if r.dice and sorted(r.dice) != sorted(reading.values))
+        return replace(reading, conflict=next(dice, None))
+    return reading
+
+
+def follow(
+    events: tuple[AnyEvent, ...], at: float, facts: TableFacts, witnesses: Witnesses
+) -> tuple[AnyEvent, ...]:
+    """Follow the events of the game in a step at this time. Return them with what each witness has
+    reported of the round, and with the alerts that follow.
+    """
+    if not events:
+        return ()
+    memory, alerts = facts.witnessed, facts.alerts
+    shown: list[AnyEvent] = []
+    for event in events:
+        match event:
+            case RoundResult() | RoundUnresolved():
+                place = _outcome(event)
+                statements = _statements(memory, event.round, place, witnesses)
+                shown.append(replace(event, witnesses=statements))
+                if isinstance(event, RoundResult):
+                    memory, raised = _count_silence(memory, statements)
+                    shown += raised
+                    memory = _ended(memory, event.round, at, place)
+                else:
+                    memory = _ended(memory, event.round, at, None)
+                continue
+            case BetsClosed():
+                memory = replace(memory, live=event.round, session=event.session)
+            case RoundVoid():
+                memory = _ended(memory, event.round, at, None)
+            case ResultCorrected() if event.round == memory.ended:
+                memory = replace(memory, published=_outcome(event))
+            case SessionOpened() | SessionClosed():
+                memory = WitnessMemory(ended_at=at, session=event.session, silent=memory.silent)
+        shown.append(event)
+        shown += _settled(event, alerts)
+    facts.witnessed = memory
+    return tuple(shown)
+
+
+def _settled(event: AnyEvent, alerts: Alerts) -> Iterable[AnyEvent]:
+    """Clear the alerts of disagreements about a round that a person has decided."""
+    if isinstance(event, ResultCorrected | RoundVoid):
+        for id_, alert in alerts.items():
+            if alert and alert.what == WITNESS_DISAGREES and event.round in alert.rounds:
+                yield AlertCleared(alert=id_)
+
+
+def _ended(memory: WitnessMemory, number: int, at: float, published: Place | None) -> WitnessMemory:
+    """Note that a round has an outcome now. A round that ended unseen only makes uncertain which
+    round a report is about.
+    """
+    if number == memory.ended:
+        return replace(memory, published=published)
+    if number < max(memory.live, memory.ended):
+        return memory
+    if memory.live and number != memory.live:
+        return replace(memory, previous_at=at, ended_at=at, ended=0, published=None)
+    return replace(
+        memory,
+        live=0,
+        ended=number,
+        ended_at=at,
+        previous_at=memory.ended_at,
+        published=published,
+    )
+
+
+def _is_of_another_round(
+    memory: WitnessMemory, device: str, own_id: int | None, number: int
+) -> bool:
+    """Whether the witness itself numbers this report as one of an earlier round."""
+    known = memory.own_ids.get(device)
+    return known is not None and own_id == known[0] and number != known[1]
+
+
+def _statements(
+    memory: WitnessMemory, number: int, place: Place | None, witnesses: Witnesses
+) -> tuple[WitnessStatement, ...]:
+    """What each witness has reported of a round so far, beside its result or candidate."""
+    known = {report.device: report for report in memory.reports.get(number, ())}
+    return tuple(
+        _compared(known.get(device, WitnessStatement(device=device)), place) for device in witnesses
+    )
+
+
+def _count_silence(
+    memory: WitnessMemory, statements: Iterable[WitnessStatement]
+) -> tuple[WitnessMemory, list[AnyEvent]]:
+    silent = dict(memory.silent)
+    raised: list[AnyEvent] = []
+    for statement in statements:
+        device, count = statement.device, silent.get(statement.device, 0)
+        if _place(statement) is not None or count >= MAX_SILENT_RESULTS:
+            continue
+        silent[device] = count + 1
+        if silent[device] == MAX_SILENT_RESULTS:
+            raised.append(
+                AlertRaised(
+                    alert=silence_alert(device),
+                    what=WITNESS_SILENT,
+                    severity="warning",
+                    device=device,
+                )
+            )
+    return replace(memory, silent=silent), raised
+
+
+def _compared(statement: WitnessStatement, place: Place | None) -> WitnessStatement:
+    own = _place(statement)
+    return replace(statement, agrees=None if None in (own, place) else own == place)
+
+
+def _place(statement: WitnessStatement) -> Place | None:
+    return statement.number if statement.dice is None else tuple(sorted(statement.dice))
+
+
+def _outcome(event: RoundResult | ResultCorrected | RoundUnresolved) -> Place | None:
+    """The published number or dice, or those that were seen."""
+    if isinstance(event, RoundUnresolved):
+        return event.candidate if event.dice is None else tuple(sorted(event.dice))
+    if isinstance(event.outcome, CrapsOutcome):
+        return tuple(sorted(event.outcome.dice))
+    place: Number | None = getattr(event.outcome, "number", None)
+    return place
+
+
+def _words(place: Place | None) -> str:
+    return " ".join(map(str, place)) if isinstance(place, tuple) else str(place)
