@@ -89,6 +89,7 @@ SUBCOMMANDS: Mapping[str, str] = {
     "webhooks": "send the events of the tables to web addresses, or show what could not be sent",
     "sign": "show the meters of jackpots on LED signs",
     "output": "feed displays that were made for a Cammegh SS2 with the numbers of roulette tables",
+    "lights": "show scenes of light, and switch relays, on a jackpot's hit or a wheel's number",
     "people": (
         "manage who may act: make keys, enrol people, revoke, rotate keys, list, sign; print what "
         "each role may do"

@@ -21,6 +21,7 @@ from common.sections import Notes
 from controller.configuration.archives import archives
 from controller.configuration.flaws import Flaws, duplicates, text_of
 from controller.configuration.jackpots import jackpots, signs
+from controller.configuration.lights import lights
 from controller.configuration.listening import listening
 from controller.configuration.outputs import outputs, ports
 from controller.configuration.pairs import standby
@@ -102,6 +103,7 @@ def flaws(
             file,
         ),
         *outputs(configuration),
+        *lights(configuration),
         *ports(configuration),
     ]
 

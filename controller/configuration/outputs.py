@@ -44,6 +44,11 @@ def ports(configuration: Configuration) -> Flaws:
         [
             *((("sign", s, "port"), sign.port) for s, sign in enumerate(configuration.sign)),
             *((("output", o, "port"), one.port) for o, one in enumerate(configuration.output)),
+            *(
+                (("light", index, "address"), light.address or "")
+                for index, light in enumerate(configuration.light)
+                if light.protocol == "relay"
+            ),
         ],
         "another section has the port",
     )

@@ -521,6 +521,48 @@ class OutputConfig(_ConfigSection, frozen=True):
     simulated: bool = False
 
 
+LightChannel = Annotated[
+    str,
+    Meta(
+        pattern=r"^([1-9][0-9]?|[1-4][0-9]{2}|50[0-9]|51[0-2])\Z",
+        description="a channel, 1 to 512",
+    ),
+]
+LightLevels = dict[LightChannel, Annotated[int, Meta(ge=0, le=255, description="0 to 255")]]
+WheelNumberInt = Annotated[int, Meta(ge=0, le=36, description="a number, 0 to 36")]
+
+
+class LightScene(_ConfigSection, frozen=True):
+    """``[[light.scene]]``: what a light shows for ``seconds``: on a hit of ``jackpot``, or on one
+    of the ``numbers`` of ``table``. Channels that are not named are 0; a relay has none.
+    """
+
+    seconds: Annotated[float, Meta(ge=0.1, le=3600, description="seconds, 0.1 to 3600")]
+    jackpot: Slug | None = None
+    table: Slug | None = None
+    numbers: tuple[WheelNumberInt, ...] = ()
+    channels: LightLevels = {}
+
+
+class LightConfig(_ConfigSection, frozen=True):
+    """``[[light]]``: one universe of sACN or Art-Net, or one relay at a serial port. ``address``:
+    of the receiver (default with sACN: multicast); of a relay its port. ``interface``: the address
+    of this machine to send from. ``rest``: the channels without a scene. ``simulated``: whether
+    the tables and jackpots of its scenes are simulated.
+    """
+
+    id: Slug
+    protocol: Literal["sacn", "artnet", "relay"]
+    address: Name | None = None
+    interface: Name | None = None
+    universe: Annotated[int, Meta(ge=0, le=63_999)] = 1
+    priority: Annotated[int, Meta(ge=0, le=200)] = 100
+    line: Literal["rts", "dtr"] = "rts"
+    rest: LightLevels = {}
+    scene: tuple[LightScene, ...] = ()
+    simulated: bool = False
+
+
 BookmarkedEvent = Literal[
     "round.result", "round.void", "round.unresolved", "result.corrected", "irregularity",
     "alert.raised", "round.opened", "bets.closed", "award.qualified",
@@ -651,6 +693,7 @@ class Configuration(_ConfigSection, frozen=True):
     jackpot: tuple[JackpotConfig, ...] = ()
     sign: tuple[SignConfig, ...] = ()
     output: tuple[OutputConfig, ...] = ()
+    light: tuple[LightConfig, ...] = ()
     bookmark: tuple[BookmarkConfig, ...] = ()
     video: VideoConfig = VideoConfig()
     webhooks: WebhooksConfig = WebhooksConfig()

@@ -30,6 +30,7 @@ def check(configuration: Configuration) -> Iterator[Finding]:
         *(("novamas-sign.service",) if configuration.sign else ()),
         *(("novamas-output.service",) if configuration.output else ()),
         *(("novamas-webhooks.service",) if configuration.webhook else ()),
+        *(("novamas-lights.service",) if configuration.light else ()),
     ):
         yield assess(unit, _properties(unit))
 

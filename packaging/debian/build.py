@@ -35,7 +35,7 @@ SYSTEM = "usr/lib/systemd/system"
 RECORDER = "novamas-surveillance"
 UNITS = (
     *("novamas.service", "novamas-carrousel.service", "novamas-carrousel-verify.timer"),
-    *("novamas-output.service", "novamas-sign.service"),
+    *("novamas-lights.service", "novamas-output.service", "novamas-sign.service"),
     *("novamas-surveillance.service", "'novamas-surveillance@*.service'"),
     *("novamas-web.service", "novamas-webhooks.service"),
 )

@@ -15,6 +15,7 @@ UNITS = (
     "novamas",
     "novamas-carrousel",
     "novamas-carrousel-verify",
+    "novamas-lights",
     "novamas-output",
     "novamas-sign",
     "novamas-surveillance",

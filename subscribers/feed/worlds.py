@@ -20,9 +20,11 @@ MotionHandler = Callable[[str, bool, bytes], None]
 
 
 def receivers(
-    floor: Floor, site: str, broker: BrokerLogin, on_motion: MotionHandler
+    floor: Floor, site: str, broker: BrokerLogin, on_motion: MotionHandler | None = None
 ) -> Iterator[tuple[str, Coroutine[Any, Any, None]]]:
-    """Return the receiving tasks by name. They run for as long as the service."""
+    """Return the receiving tasks by name. They run for as long as the service. Without
+    ``on_motion``, what moves at the tables is not subscribed to.
+    """
     for simulated in floor.worlds:
         name = f"{'simulated' if simulated else 'real'} tables"
         yield name, _listen(floor, Topics(site, simulated), broker, on_motion)
@@ -30,7 +32,7 @@ def receivers(
 
 
 async def _listen(
-    floor: Floor, topics: Topics, broker: BrokerLogin, on_motion: MotionHandler
+    floor: Floor, topics: Topics, broker: BrokerLogin, on_motion: MotionHandler | None
 ) -> None:
     """Receive messages of the real or the simulated tables."""
     log, logged_reason, simulated = structlog.get_logger(), "", topics.simulated
@@ -40,7 +42,7 @@ async def _listen(
         for name, meter in floor.meters.items()
         if meter.simulated == simulated
     ]
-    messages = table_feed(broker, topics, tables, jackpots, motion=True)
+    messages = table_feed(broker, topics, tables, jackpots, motion=on_motion is not None)
     async with contextlib.aclosing(messages) as feed:
         async for message in feed:
             if isinstance(message, ConnectionChange) and message.reason != logged_reason:
@@ -48,7 +50,7 @@ async def _listen(
                 if logged_reason:
                     log.warning("no connection to the broker", reason=logged_reason)
             if isinstance(message, FeedMessage) and message.path == MOTION:
-                if message.table is not None:
+                if message.table is not None and on_motion is not None:
                     on_motion(message.table, simulated, message.body)
             else:
                 floor.on_message(simulated, message)

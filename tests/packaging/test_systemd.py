@@ -21,10 +21,12 @@ WEB = SYSTEMD / "novamas-web.service"
 CARROUSEL = SYSTEMD / "novamas-carrousel.service"
 SIGN = SYSTEMD / "novamas-sign.service"
 OUTPUT = SYSTEMD / "novamas-output.service"
+LIGHTS = SYSTEMD / "novamas-lights.service"
 VERIFY = SYSTEMD / "novamas-carrousel-verify.service"
 RECORDER = SYSTEMD / "novamas-surveillance.service"
 WEBHOOKS = SYSTEMD / "novamas-webhooks.service"
 UNITS = [UNIT, WEB, CARROUSEL, SIGN, OUTPUT, VERIFY, RECORDER, WEBHOOKS]
+UNITS = [UNIT, WEB, CARROUSEL, SIGN, OUTPUT, LIGHTS, VERIFY, RECORDER]
 EXPOSURE = 1.4
 """The most that ``systemd-analyze security`` may find exposed, from 0 (nothing) to 10."""
 

@@ -81,6 +81,10 @@ def output(*tasks: tuple[str, str]) -> list[Essential]:
     return [Essential("subscribers.output.__main__", *task) for task in tasks]
 
 
+def lights(*tasks: tuple[str, str]) -> list[Essential]:
+    return [Essential("subscribers.lights.__main__", *task) for task in tasks]
+
+
 TASKS = [
     *web(
         ("subscribers.feed.worlds", "_listen"),
@@ -107,6 +111,10 @@ TASKS = [
     *sign(
         ("subscribers.carrousel.sign_line:LedSign", "listen"),
         ("subscribers.carrousel.sign_line:LedSign", "show"),
+    ),
+    *lights(
+        ("subscribers.feed.worlds", "_check_silence"),
+        ("subscribers.lights.__main__:Light", "show"),
     ),
     *output(
         ("subscribers.feed.worlds", "_listen"),
@@ -144,6 +152,14 @@ def settings(program: str, folder: Path) -> Mapping[str, Any]:
                 "node": "recorder",
                 "sites": [{"id": SITE, "broker": NO_BROKER}],
                 "listen": ["127.0.0.1", free_port()],
+            }
+        case "subscribers.lights.__main__":
+            scene = {"seconds": 1, "table": "ruleta-1", "numbers": [0]}
+            relay = {"address": str(folder / "no-such-port"), "scene": [scene]}
+            return {
+                "site": SITE,
+                "broker": NO_BROKER,
+                "lights": [{"id": "siren", "protocol": "relay", **relay}],
             }
         case "subscribers.output.__main__":
             one = {"port": str(folder / "no-such-port"), "table": "ruleta-1"}

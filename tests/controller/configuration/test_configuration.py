@@ -440,8 +440,8 @@ def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
     ) == [
         (
             "line 1: colour: unknown key; there are: site, table, journal, clock, surveillance, "
-            "recordings, broker, people, web, api, carrousel, jackpot, sign, output, bookmark, "
-            "video, webhooks, webhook, archive, standby, metrics, log"
+            "recordings, broker, people, web, api, carrousel, jackpot, sign, output, light, "
+            "bookmark, video, webhooks, webhook, archive, standby, metrics, log"
         ),
         "line 15: table[1].id: another table has the id ruleta-1 too",
         "line 20: table[1].device[0].driver: no driver 'camegh-ss2'; did you mean `cammegh-ss2`?",
@@ -732,6 +732,8 @@ def _documentation_of(field: msgspec.structs.FieldInfo) -> str:
         ("[[jackpot]]", settings.JackpotConfig),
         ("[[sign]]", settings.SignConfig),
         ("[[output]]", settings.OutputConfig),
+        ("[[light]]", settings.LightConfig),
+        ("[[light.scene]]", settings.LightScene),
         ("[archive]", settings.ArchiveConfig),
         ("[[archive.site]]", settings.ArchiveSite),
         ("[[bookmark]]", settings.BookmarkConfig),
@@ -770,6 +772,7 @@ def test_the_document_has_every_section() -> None:
         settings.JackpotConfig,
         settings.SignConfig,
         settings.OutputConfig,
+        settings.LightConfig,
         settings.BookmarkConfig,
         settings.VideoConfig,
         settings.WebhooksConfig,

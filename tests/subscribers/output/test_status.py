@@ -17,9 +17,10 @@ from subscribers.feed.live import MAX_AGE_SECONDS
 from subscribers.feed.motion import ReceivedMotion
 from subscribers.output.status import MIN_SETTLED_LINES
 from tests.conftest import cases
-from tests.subscribers.output.display import Change, OldDisplay, TimedPlay, as_sent
+from tests.subscribers.output.display import OldDisplay
 from tests.support.for_each import for_each
 from tests.support.subscribers.played import BY
+from tests.support.subscribers.received import Change, TimedPlay, as_sent
 
 WITHOUT_NUMBER = (6, 1, None)
 
@@ -39,20 +40,20 @@ def opened(display: OldDisplay, **more: Any) -> TimedPlay:
     return play
 
 
-def round_until_closed(play: TimedPlay) -> None:
+def round_until_closed(display: OldDisplay, play: TimedPlay) -> None:
     for command in ("bets.open", "bets.close"):
         play.say(command, **BY)
-        play.display.ticks(3)
+        display.ticks(3)
 
 
 def result(play: TimedPlay, number: int) -> None:
     play.say("wheel.number", device="wheel", number=number)
 
 
-def spin(play: TimedPlay, number: int, ticks: int = 6) -> None:
-    round_until_closed(play)
+def spin(display: OldDisplay, play: TimedPlay, number: int, ticks: int = 6) -> None:
+    round_until_closed(display, play)
     result(play, number)
-    play.display.ticks(ticks)
+    display.ticks(ticks)
 
 
 @given(
@@ -93,14 +94,14 @@ def test_a_round_is_shown_as_a_wheel_shows_it(display: OldDisplay) -> None:
 def test_the_same_number_twice_is_two_spins(display: OldDisplay) -> None:
     play = opened(display)
     for _ in range(3):
-        spin(play, 0)
+        spin(display, play, 0)
     assert display.numbers == [0, 0, 0]
     assert display.last() == (5, 3, 0)
 
 
 def test_a_number_is_sent_long_enough_if_the_next_round_opens_at_once(display: OldDisplay) -> None:
     play = opened(display)
-    spin(play, 5, ticks=0)
+    spin(display, play, 5, ticks=0)
     play.say("bets.open", **BY)
     display.ticks(MIN_SETTLED_LINES)
     assert [status.state for status in display.lines[-MIN_SETTLED_LINES:]] == [5] * 4
@@ -111,30 +112,30 @@ def test_a_number_is_sent_long_enough_if_the_next_round_opens_at_once(display: O
 
 def test_a_corrected_result_is_no_other_spin_and_no_number(display: OldDisplay) -> None:
     play = opened(display)
-    spin(play, 25)
+    spin(display, play, 25)
     play.say("result.correct", round=1, number=27, **BY)
     display.ticks(6)
     assert display.last() == (1, 1, None)
-    spin(play, 3)
+    spin(display, play, 3)
     assert display.numbers == [25, 3]
     assert display.last() == (5, 1, 3)
 
 
 def test_a_void_spin_keeps_the_last_valid_number(display: OldDisplay) -> None:
     play = opened(display)
-    spin(play, 8)
-    round_until_closed(play)
+    spin(display, play, 8)
+    round_until_closed(display, play)
     play.say("round.void", reason="foreign_object", by="I. Sanz", role="inspector")
     display.ticks(4)
     assert display.last() == (1, 2, 8)
-    spin(play, 9)
+    spin(display, play, 9)
     assert display.last() == (5, 2, 9)
     assert display.numbers == [8, 9]
 
 
 def test_a_table_whose_wheel_is_lost_shows_no_number(display: OldDisplay) -> None:
     play = opened(display)
-    spin(play, 8)
+    spin(display, play, 8)
     play.say("link.lost", device="wheel", reason="unplugged")
     display.ticks(1)
     assert display.last() == WITHOUT_NUMBER
@@ -146,8 +147,8 @@ def test_a_table_whose_wheel_is_lost_shows_no_number(display: OldDisplay) -> Non
 
 def test_a_late_number_is_not_shown_until_a_person_confirms_it(display: OldDisplay) -> None:
     play = opened(display)
-    spin(play, 8)
-    round_until_closed(play)
+    spin(display, play, 8)
+    round_until_closed(display, play)
     play.say("wheel.number", device="wheel", number=31, late=True)
     display.ticks(6)
     assert display.last() == (1, 1, None)
@@ -159,7 +160,7 @@ def test_a_late_number_is_not_shown_until_a_person_confirms_it(display: OldDispl
 
 def test_a_closed_table_shows_no_number(display: OldDisplay) -> None:
     play = opened(display)
-    spin(play, 8)
+    spin(display, play, 8)
     play.say("session.close", **BY)
     display.ticks(2)
     assert display.last() == WITHOUT_NUMBER
@@ -187,15 +188,15 @@ def test_a_result_that_is_not_live_is_not_shown_and_takes_the_last_away(change: 
     display = OldDisplay()
     try:
         play = opened(display)
-        spin(play, 8)
-        round_until_closed(play)
+        spin(display, play, 8)
+        round_until_closed(display, play)
         display.change = change
         result(play, 9)
         display.change = as_sent
         display.ticks(6)
         assert display.last() == (1, 1, None)
         assert display.numbers == [8]
-        spin(play, 10)
+        spin(display, play, 10)
         assert display.numbers == [8, 10]
     finally:
         display.close()
@@ -206,7 +207,7 @@ def test_a_result_of_another_time_is_not_shown(seconds: float) -> None:
     display = OldDisplay()
     try:
         play = opened(display)
-        round_until_closed(play)
+        round_until_closed(display, play)
 
         def moved(body: bytes) -> list[bytes]:
             fields = msgspec.json.decode(body)
@@ -231,14 +232,14 @@ def test_a_repeated_event_is_shown_once(display: OldDisplay) -> None:
         return [body, *earlier]
 
     display.change = repeat
-    spin(play, 8)
-    spin(play, 8)
+    spin(display, play, 8)
+    spin(display, play, 8)
     assert display.numbers == [8, 8]
 
 
 def test_what_cannot_be_read_shows_no_number(display: OldDisplay) -> None:
     play = opened(display)
-    spin(play, 8)
+    spin(display, play, 8)
     display.change = not_an_object
     play.say("bets.open", **BY)
     display.ticks(2)
@@ -247,7 +248,7 @@ def test_what_cannot_be_read_shows_no_number(display: OldDisplay) -> None:
 
 def test_a_lost_broker_or_daemon_shows_no_number_and_says_none_again(display: OldDisplay) -> None:
     play = opened(display)
-    spin(play, 8)
+    spin(display, play, 8)
     for name in ("broker", "daemon"):
         if name == "broker":
             display.broker(up=False)
