@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -44,3 +45,8 @@ class StoreSettings(Protocol):
     @property
     def key_file(self) -> str | None:
         """The key of that certificate."""
+
+
+def instance_name(settings: StoreSettings) -> str:
+    """Return the name of this machine in the pair."""
+    return settings.instance or socket.gethostname().partition(".")[0].lower()

@@ -4,24 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from contextlib import suppress
 from typing import TYPE_CHECKING, Generic, TypeVar
 
 import msgspec
 
 from common.errors import NovamasError
-from common.standby.errors import (
-    OvertakenError,
-    StoreUnreachableError,
-    StoreUnusableError,
-)
+from common.standby.errors import OvertakenError, StoreUnusableError
+from common.standby.session import StoreSession
 from common.standby.settings import StoreSettings
 
 if TYPE_CHECKING:
     from nats.js.kv import KeyValue
-
-    from common.standby.connection import StoreConnection
-
 
 _Body = TypeVar("_Body")
 
@@ -50,16 +43,19 @@ class RecordStore(Generic[_Body]):
     ) -> None:
         self._settings, self._key, self._timeout = settings, key, timeout
         self._decode, self._encode = decode, encode
-        self._client: StoreConnection | None = None
+        self._session = StoreSession(settings, timeout)
         self._values: KeyValue | None = None
-        self._next = 0
-        self.server: str | None = None
-        """The URL of the server in use."""
+
+    @property
+    def server(self) -> str | None:
+        """Return the URL of the server in use."""
+        return self._session.server
 
     @property
     def version(self) -> str:
         """Return the release of the server in use; empty without a connection."""
-        return "" if self._client is None else self._client.version
+        client = self._session.client
+        return "" if client is None else client.version
 
     async def read(self) -> StoreEntry[_Body]:
         """Read it. Raises :class:`StoreUnreachableError` and :class:`StoreUnusableError`."""
@@ -113,8 +109,9 @@ class RecordStore(Generic[_Body]):
         try:
             async with asyncio.timeout(self._timeout):
                 await self._connect()
-                assert self._client is not None
-                stream = await self._client.jetstream().stream_info(f"KV_{self._settings.bucket}")
+                client = self._session.client
+                assert client is not None
+                stream = await client.jetstream().stream_info(f"KV_{self._settings.bucket}")
         except Exception as error:
             raise await self._error_after(error) from None
         cluster = stream.cluster
@@ -123,29 +120,23 @@ class RecordStore(Generic[_Body]):
 
     async def close(self) -> None:
         """Close the connection."""
-        client, self._client, self._values = self._client, None, None
-        if client is not None:
-            with suppress(Exception):
-                async with asyncio.timeout(self._timeout):
-                    await client.end()
+        self._values = None
+        await self._session.close()
 
     async def _connect(self) -> KeyValue:
-        if self._values is not None and self._client is not None and self._client.is_connected:
+        if self._values is not None and self._session.is_connected:
             return self._values
-        await self.close()
+        self._values = None
+        client = await self._session.open()
         from nats.js.kv import KeyValue
 
-        from common.standby.connection import StoreConnection
-
-        servers = self._settings.servers
-        self.server = servers[self._next % len(servers)]
-        self._next += 1  # before connecting: if this attempt is cancelled, the next uses another
-        self._client = StoreConnection(self.server, self._settings)
-        await self._client.open(max(1, int(self._timeout)))
-        jetstream = self._client.jetstream(timeout=self._timeout)
         bucket = self._settings.bucket
         self._values = KeyValue(
-            name=bucket, stream=f"KV_{bucket}", pre=f"$KV.{bucket}.", js=jetstream, direct=False
+            name=bucket,
+            stream=f"KV_{bucket}",
+            pre=f"$KV.{bucket}.",
+            js=client.jetstream(timeout=self._timeout),
+            direct=False,
         )
         return self._values
 
@@ -156,12 +147,12 @@ class RecordStore(Generic[_Body]):
         from nats.js.api import KeyValueConfig, StorageType
         from nats.js.errors import APIError, ServiceUnavailableError
 
-        client = self._client
+        client = self._session.client
         if client is None:
             return False
         config = KeyValueConfig(
             bucket=self._settings.bucket,
-            description="Novamás: which daemon of a pair serves its tables",
+            description="Novamás: which service of a pair serves",
             history=1,
             replicas=self._settings.replicas,
             storage=StorageType.FILE,
@@ -181,13 +172,8 @@ class RecordStore(Generic[_Body]):
         return True
 
     async def _error_after(self, error: Exception) -> NovamasError:
-        """Return the error to raise after a failed request. The next one uses another server."""
-        if isinstance(error, NovamasError):
-            await self.close()
-            return error
-        reason = str(error) if self._client is None else self._client.describe_error(error)
-        await self.close()
-        return StoreUnreachableError(f"{self.server}: {reason}")
+        self._values = None
+        return await self._session.error_after(error)
 
 
 CREATE_TIMEOUT_SECONDS = 5.0

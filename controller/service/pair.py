@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import socket
 from collections.abc import AsyncIterator, Awaitable, Callable
 from functools import partial
 from pathlib import Path
@@ -40,6 +39,7 @@ from common.standby.right import (
     reply_timeout,
 )
 from common.standby.seal import StructSigner
+from common.standby.settings import instance_name
 from common.standby.statements import (
     BROKER,
     DEVICES,
@@ -54,7 +54,7 @@ from common.standby.statements import (
 )
 from common.standby.store import RecordStore
 from common.tasks import end_tasks
-from controller.configuration.settings import Configuration, StandbyConfig
+from controller.configuration.settings import Configuration
 from controller.journal.journal import Journal
 from controller.journal.setup import Boot
 from controller.mqtt.publisher import Exclusive
@@ -88,11 +88,6 @@ FAILURE_REPORT_LEASES = 6
 """Leases for which a daemon reports the failure of its previous run."""
 STATEMENTS_SUFFIX, PEOPLE_SUFFIX = ".daemons", ".people"
 """Suffixes of the lease's key: the keys of the statements and of the people file."""
-
-
-def instance(settings: StandbyConfig) -> str:
-    """Return the name of this machine in the pair."""
-    return settings.instance or socket.gethostname().partition(".")[0].lower()
 
 
 class Pair:
@@ -135,7 +130,7 @@ class Pair:
         )
         self._fence = Fence(logs.drain)
         self._own, self._previous_tenure = _own_identity(
-            self.journal, instance(settings), self.boot
+            self.journal, instance_name(settings), self.boot
         )
         self._exchange = StatementExchange(
             statements, self.journal.id, settings.lease, self._state, board
