@@ -8,7 +8,7 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from controller.cli import CommandLineError
 from controller.cli.configured import config_argument, configuration_at, reject_misspelt_action
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     )
 
 PROGRAM = "subscribers.carrousel"
+PROMOTE_PROGRAM = "subscribers.carrousel.promote"
 LEDGER_PROGRAM = "subscribers.carrousel.bookkeeping"
 ACTIONS = {
     "verify": "verify that a ledger has not been altered",
@@ -31,6 +32,14 @@ ACTIONS = {
     "statement": "print the book of a jackpot",
     "receipt": "print the receipt of a payment",
 }
+PROMOTE, CONFIRMED = "promote", "--yes"
+PROMOTE_USAGE = f"""\
+novamas carrousel {PROMOTE} CONFIG [{CONFIRMED}]
+
+Begins the log of a pair of controllers again with the ledger of this machine, after
+the store has lost it. Stop both controllers first, and take the ledger that goes
+further. Without {CONFIRMED}, only says what would be done.
+"""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,6 +50,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         [
             "actions, of a ledger:",
             *(f"  {name:10}{what}" for name, what in ACTIONS.items()),
+            "\nof a pair, with the configuration:",
+            f"  {PROMOTE:10}begin the log of the ledger again, after the store has lost it",
             "\n'novamas carrousel verify --help' lists the options of verify",
         ]
     )
@@ -58,7 +69,9 @@ def run(arguments: argparse.Namespace) -> int:
         sys.stdout.flush()
         program = [sys.executable, "-m", LEDGER_PROGRAM, str(arguments.config), *arguments.options]
         os.execv(sys.executable, program)  # noqa: S606 - no shell is wanted
-    reject_misspelt_action("carrousel", str(arguments.config), ACTIONS)
+    if str(arguments.config) == PROMOTE:
+        _promote(arguments.options)
+    reject_misspelt_action("carrousel", str(arguments.config), (*ACTIONS, PROMOTE))
     if arguments.options:
         raise CommandLineError(f"carrousel: no options after {arguments.config}", 2)
     settings = msgspec.json.encode(carrousel_settings(arguments.config)).decode()
@@ -66,6 +79,26 @@ def run(arguments: argparse.Namespace) -> int:
     os.execv(  # noqa: S606 - no shell is wanted
         sys.executable, [sys.executable, "-m", PROGRAM, f"--settings={settings}"]
     )
+
+
+def _promote(options: list[str]) -> NoReturn:
+    """Replace this process by the program that begins the log of a pair again."""
+    import msgspec
+
+    if set(options) & {"--help", "-h"}:
+        sys.stdout.write(PROMOTE_USAGE)
+        raise SystemExit(0)
+    files = [option for option in options if option != CONFIRMED]
+    if len(files) != 1 or files[0].startswith("-"):
+        raise CommandLineError(f"carrousel {PROMOTE}: expected CONFIG and {CONFIRMED}", 2)
+    found = carrousel_settings(Path(files[0]))
+    if found["standby"] is None:
+        raise CommandLineError(f"{files[0]}: [carrousel] has no `standby = true`")
+    settings = msgspec.json.encode(found).decode()
+    confirmed = [CONFIRMED] if CONFIRMED in options else []
+    sys.stdout.flush()
+    program = [sys.executable, "-m", PROMOTE_PROGRAM, f"--settings={settings}", *confirmed]
+    os.execv(sys.executable, program)  # noqa: S606 - no shell is wanted
 
 
 def carrousel_settings(path: Path) -> dict[str, Any]:
@@ -94,6 +127,19 @@ def settings_of(configuration: Configuration) -> dict[str, Any]:
         "recall_passphrase": passphrase_path(carrousel),
         "listen": None if carrousel.listen is None else address(carrousel.listen),
         "log": configuration.log.format,
+        "standby": standby_settings(configuration),
+    }
+
+
+def standby_settings(configuration: Configuration) -> dict[str, Any] | None:
+    """Return the settings of the pair that the controller is one of, or None."""
+    import msgspec
+
+    if not configuration.carrousel.standby or configuration.standby is None:
+        return None
+    return {
+        **msgspec.to_builtins(configuration.standby),
+        "keys": configuration.carrousel.standby_keys,
     }
 
 

@@ -241,18 +241,28 @@ def unnamed_keys(configuration: Configuration) -> list[str]:
 
 
 def unnamed_standby_keys(configuration: Configuration) -> list[str]:
-    """Return whether the daemons of a pair trust records that are signed with any key."""
-    standby = configuration.standby
-    if standby is None or standby.keys:
+    """Return whether the daemons or the controllers of a pair trust records that are signed with
+    any key.
+    """
+    standby, carrousel = configuration.standby, configuration.carrousel
+    if standby is None:
         return []
-    return [
-        (
+    found = []
+    if configuration.table and not standby.keys:
+        found.append(
             f"standby.keys: anyone who can write to the bucket {standby.bucket} can sign records "
             "that both daemons trust; once both have had the tables, write keys = "
             '["KEY OF ONE", "KEY OF THE OTHER"], each `key` of <journal>.checkpoint on its machine '
             "(docs/technician/standby.md#set-it-up)"
         )
-    ]
+    if carrousel.standby and not carrousel.standby_keys:
+        found.append(
+            "carrousel.standby_keys: anyone who can write to the NATS cluster can sign entries of "
+            "the ledger that both controllers trust; once both have had the lease, write "
+            'standby_keys = ["KEY OF ONE", "KEY OF THE OTHER"], each `key` of <ledger>.checkpoint '
+            "on its machine (docs/technician/carrousel-standby.md#set-it-up)"
+        )
+    return found
 
 
 def exposed_metrics(configuration: Configuration) -> list[str]:

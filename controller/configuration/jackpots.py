@@ -90,6 +90,9 @@ def _carrousel(configuration: Configuration) -> Flaws:
         if name in {table.id for table in configuration.table}:
             problem = f"{name} is a table of this file; remove it here"
             yield ("carrousel", "elsewhere", index), problem
+    if carrousel.standby and configuration.standby is None:
+        problem = "requires [standby] with `servers`, which store the lease and the ledger's log"
+        yield ("carrousel", "standby"), problem
     both = bool(configuration.jackpot and configuration.table)
     if both and carrousel.node == configuration.site.node:
         problem = f"{carrousel.node!r} is the daemon's own node; choose another id"

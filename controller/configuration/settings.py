@@ -270,6 +270,10 @@ class CarrouselConfig(_ConfigSection, frozen=True):
     of the key that signs its checkpoints (default: created beside the ledger). ``recall_key``: key
     of a reader among the people, used to request missed events from tables, and the file or systemd
     credential with its passphrase. ``listen``: ``host:port`` of its metrics.
+
+    ``standby``: it is one of two controllers, and its lease and the log of its ledger are stored
+    where ``[standby]`` says. ``standby_keys``: public keys of both, whose signatures in the store
+    are trusted (default: any key).
     """
 
     path: Name = "carrousel.sqlite3"
@@ -287,6 +291,8 @@ class CarrouselConfig(_ConfigSection, frozen=True):
     recall_passphrase_file: Name | None = None
     recall_passphrase_credential: Name | None = None
     listen: Name | None = None
+    standby: bool = False
+    standby_keys: tuple[CheckpointKey, ...] = ()
 
 
 class JackpotConfig(_ConfigSection, frozen=True):

@@ -14,6 +14,7 @@ from common.standby.store import RecordStore, StoreEntry
 from controller.configuration.settings import Configuration, StandbyConfig
 from controller.doctor.finding import Finding
 
+TABLES = "the tables"
 REPLY_TIMEOUT_SECONDS = 5.0
 """Maximum seconds to wait for each reply."""
 MIN_RELEASE, MIN_RELEASE_2_12 = (2, 10, 23), (2, 12, 3)
@@ -24,17 +25,21 @@ _RELEASE = re.compile(r"v?([0-9]+)\.([0-9]+)\.([0-9]+)")
 
 def check(configuration: Configuration) -> Iterator[Finding]:
     """Check the store of the lease, without writing to it."""
-    if configuration.standby is not None:
-        site = configuration.site
-        yield from asyncio.run(_check(configuration.standby, site.id, site.node))
+    settings, site, carrousel = configuration.standby, configuration.site, configuration.carrousel
+    if settings is None:
+        return
+    if configuration.table:
+        seal = StructSigner(f"{site.id}/{site.node}", lambda: None, settings.keys)
+        yield from asyncio.run(_check(settings, site.node, seal, "standby", TABLES))
+    if carrousel.standby:
+        seal = StructSigner(f"{site.id}/{carrousel.node}", lambda: None, carrousel.standby_keys)
+        yield from asyncio.run(_check(settings, carrousel.node, seal, "jackpots", "the ledger"))
 
 
-async def _check(settings: StandbyConfig, site: str, node: str) -> list[Finding]:
-    seal = StructSigner(f"{site}/{node}", lambda: None, settings.keys)
-    store, about = (
-        RecordStore(settings, node, REPLY_TIMEOUT_SECONDS, partial(read_record, seal=seal)),
-        "standby",
-    )
+async def _check(
+    settings: StandbyConfig, node: str, seal: StructSigner, about: str, right: str
+) -> list[Finding]:
+    store = RecordStore(settings, node, REPLY_TIMEOUT_SECONDS, partial(read_record, seal=seal))
     findings: list[Finding] = []
     try:
         for _ in settings.servers:  # each must reply
@@ -44,7 +49,7 @@ async def _check(settings: StandbyConfig, site: str, node: str) -> list[Finding]
                 do = "start the node, or correct [standby]"
                 findings.append(Finding("warning", about, f"no answer from {error}", do))
             else:
-                findings += assess(about, store.server or "", entry)
+                findings += assess(about, store.server or "", entry, right)
                 findings += check_release(about, store.server or "", store.version)
             await store.close()
         if any(finding.level == "ok" for finding in findings):
@@ -57,17 +62,19 @@ async def _check(settings: StandbyConfig, site: str, node: str) -> list[Finding]
     finally:
         await store.close()
     if not any(finding.level == "ok" for finding in findings):
-        do = "start the cluster: while it does not answer, neither daemon serves"
+        do = "start the cluster: while it does not answer, neither machine serves"
         findings.append(Finding("fault", about, "the store of the lease cannot be read", do))
     return findings
 
 
-def assess(about: str, server: str, entry: StoreEntry[LeaseRecord]) -> list[Finding]:
-    """Assess the lease that a server returned."""
+def assess(
+    about: str, server: str, entry: StoreEntry[LeaseRecord], right: str = TABLES
+) -> list[Finding]:
+    """Assess the lease that a server returned. ``right``: what its holder has."""
     record = entry.record
     if record is None:
-        return [Finding("ok", about, f"{server} answers; no daemon has had the tables yet")]
-    holder = f"{record.instance} {'gave the tables back' if record.released else 'has the tables'}"
+        return [Finding("ok", about, f"{server} answers; no machine has had {right} yet")]
+    holder = f"{record.instance} {f'gave {right} back' if record.released else f'has {right}'}"
     return [Finding("ok", about, f"{server} answers; {holder}, term {record.term}")]
 
 

@@ -13,6 +13,8 @@ import msgspec
 
 from common.command_line import end_process
 from common.people.private_key import PrivateKeyError
+from subscribers.carrousel.pair import run_in_pair
+from subscribers.carrousel.schema import LedgerError
 from subscribers.carrousel.service import JackpotController
 from subscribers.carrousel.settings import CarrouselSettings
 from subscribers.carrousel.terms import find_flaws_in_configuration
@@ -41,7 +43,7 @@ def main(argv: list[str] | None = None) -> int:
     log_lines(settings.log)
     try:
         asyncio.run(_run(settings))
-    except (PrivateKeyError, OSError) as error:
+    except (PrivateKeyError, LedgerError, OSError) as error:
         print(f"novamas carrousel: {error}", file=sys.stderr)  # noqa: T201
         return 1
     return 0
@@ -50,9 +52,12 @@ def main(argv: list[str] | None = None) -> int:
 async def _run(settings: CarrouselSettings) -> None:
     ending = asyncio.Event()
     end_at_signal(ending.set)
-    carrousel = JackpotController(settings)
-    gc.freeze()  # objects made at start-up live as long as the process
     with ending_process():
+        if settings.standby is not None:
+            await run_in_pair(settings, ending)
+            return
+        carrousel = JackpotController(settings)
+        gc.freeze()  # objects made at start-up live as long as the process
         await carrousel.run(ending)
 
 

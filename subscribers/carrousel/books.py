@@ -4,14 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
+from typing import NamedTuple
 
 import msgspec
 
+from common.chain.schema import ChainHead
 from subscribers.carrousel.facts import Fact
 from subscribers.carrousel.jackpot import apply_fact, initial_state
 from subscribers.carrousel.ledger_state import FactOutcome, JackpotLedgerState, OrderRefusedError
 from subscribers.carrousel.schema import Cursor
-from subscribers.carrousel.store import LedgerStore
+from subscribers.carrousel.store import LedgerStore, UncommittedEntry
+
+
+class PendingCommit(NamedTuple):
+    """What the next commit writes. ``before``: the end of the ledger before it; ``cursors``: the
+    changed intake memories, by table.
+    """
+
+    before: ChainHead
+    entries: tuple[UncommittedEntry, ...]
+    cursors: dict[str, bytes]
 
 
 class Books:
@@ -65,6 +77,20 @@ class Books:
             self.states[name] = outcome.state
             self._changed.add(name)
         return applied[0][2]
+
+    def follow(self, jackpot: str, time: str, fact: Fact) -> None:
+        """Apply a fact that the other controller of a pair has stored. The facts that result from
+        it follow by themselves. Raises ``OrderRefusedError`` and ``LedgerNotStoredError``.
+        """
+        state = self.states.get(jackpot) or initial_state(jackpot)
+        outcome = apply_fact(state, fact, partial(self.store.balance_before, jackpot))
+        self.store.append(jackpot, time, fact, outcome.transactions)
+        self.states[jackpot] = outcome.state
+        self._changed.add(jackpot)
+
+    def pending(self) -> PendingCommit:
+        """Return what the next commit writes."""
+        return PendingCommit(self.store.committed, tuple(self.store.appended), dict(self._tables))
 
     def save_cursor(self, table: str, memory: bytes) -> None:
         """Store a table's intake memory with the next commit."""

@@ -36,9 +36,13 @@ class FactQueue:
         self._facts += facts
         self._status.work.set()
 
-    def take(self) -> list[PendingFact]:
-        """Return all facts, and remove them."""
-        facts, self._facts = self._facts, []
+    def take(self, most: int | None = None) -> list[PendingFact]:
+        """Return all facts, or the oldest ones, and remove them. The writer is woken again for the
+        others.
+        """
+        facts, self._facts = self._facts[:most], [] if most is None else self._facts[most:]
+        if self._facts:
+            self._status.work.set()
         return facts
 
     def fail(self, taken: Iterable[PendingFact], error: Exception) -> None:

@@ -151,6 +151,10 @@ class ControllerStarted(_Fact, frozen=True, kw_only=True, tag="started"):
     """SHA-256 of its settings, in hexadecimal."""
     software: str
     """Name and version."""
+    instance: str = ""
+    """The machine of a pair that took the lease; empty without a pair."""
+    term: int = 0
+    """How many times the lease was taken, including this time; 0 without a pair."""
 
 
 class TermsGiven(_Fact, frozen=True, kw_only=True, tag="terms_given"):

@@ -66,6 +66,22 @@ def connect(
     return connection
 
 
+def create_ledger(path: Path, ledger: str) -> None:
+    """Create the file of a ledger that the other controller of a pair has begun, with its id.
+    Raises ``sqlite3.Error``, ``OSError`` and :class:`LedgerError`.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    file = path.with_name(f"{path.name}.new")
+    file.unlink(missing_ok=True)
+    connection = connect_durably(file, LedgerError, file_mode=PRIVATE_FILE_MODE)
+    try:
+        create_tables(connection, ledger)
+    finally:
+        connection.close()
+    file.rename(path)  # never a ledger without its id
+    sync_folder(path.parent)
+
+
 def create_tables(connection: sqlite3.Connection, ledger: str | None = None) -> None:
     """Create the tables of a ledger with a new id. Raises ``sqlite3.Error``."""
     connection.executescript(f"BEGIN IMMEDIATE; {SCHEMA}")

@@ -26,6 +26,7 @@ from subscribers.carrousel.runtime import has_open_hit
 from subscribers.carrousel.status import ControllerStatus
 from subscribers.carrousel.store import LedgerNotStoredError
 from subscribers.carrousel.table_check import TableCheck
+from subscribers.carrousel.tenure import MAX_SHIPPED_FACTS, LedgerTenure
 
 CURSOR_SAVE_INTERVAL_SECONDS = 5.0
 """Interval for saving the read position of tables without jackpot events."""
@@ -35,7 +36,7 @@ SettledOutcome = tuple[OutcomeFuture, FactOutcome | OrderRefusedError]
 
 
 class LedgerWriter:
-    """The only writer of the ledger while the controller runs."""
+    """The only writer of the ledger while the controller runs. ``tenure``: set in a pair."""
 
     def __init__(
         self,
@@ -50,11 +51,12 @@ class LedgerWriter:
         announcer: Announcer,
         proof: LedgerProof,
         recovery: LedgerRecovery,
+        tenure: LedgerTenure | None,
     ) -> None:
         self._status, self._queue, self._applier = status, queue, applier
         self._check, self._tables, self._recalls = check, tables, recalls
         self._alerts, self._announcer = alerts, announcer
-        self._proof, self._recovery = proof, recovery
+        self._proof, self._recovery, self._tenure = proof, recovery, tenure
         self._cursors_saved_at = 0.0
 
     async def run(self) -> None:
@@ -87,15 +89,20 @@ class LedgerWriter:
         """Apply and commit all pending facts. Return the outcomes of orders; none if the disk
         refused the commit.
         """
-        facts = self._queue.take()
+        tenure = self._tenure
+        facts = self._queue.take(None if tenure is None else MAX_SHIPPED_FACTS)
         try:
             settled = self._apply_all(books, facts)
             if books.has_changes:
+                if tenure is not None:
+                    await tenure.ship(books)
                 await asyncio.to_thread(books.commit)
             self._applier.on_committed()
             if self._proof.is_mark_due():
                 await self._proof.write_mark(books)
         except LedgerNotStoredError as error:
+            if tenure is not None:
+                await tenure.give_up(str(error))
             self._recovery.on_refused(error)
             self._queue.fail(facts, error)
             return []

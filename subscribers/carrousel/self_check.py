@@ -26,6 +26,10 @@ from subscribers.carrousel.verification import verify
 PROGRAM_PACKAGES = ("common", "controller", "devices", "subscribers")
 """The packages of the program."""
 DISTRIBUTION = "novamas"
+MACHINE_SETTINGS = (
+    "broker", "ledger", "key", "people_file", "recall_key", "recall_passphrase", "listen", "log",
+)  # fmt: skip
+"""Settings that may differ between the machines of a pair."""
 PROGRAM_FILE_SUFFIXES = (".py", ".toml", ".json", ".tsv")
 
 
@@ -78,8 +82,11 @@ def changed_files(files: Iterable[tuple[str, bytes]], installed: dict[str, str])
 
 
 def configuration_digest(settings: CarrouselSettings) -> str:
-    """Return the SHA-256 of the settings."""
-    body = msgspec.json.encode(settings, order="deterministic")
+    """Return the SHA-256 of the settings, of a pair only of those that both machines share."""
+    alike = msgspec.to_builtins(settings)
+    if alike.pop("standby") is not None:
+        alike = {key: value for key, value in alike.items() if key not in MACHINE_SETTINGS}
+    body = msgspec.json.encode(alike, order="deterministic")
     return hashlib.sha256(body).hexdigest()
 
 

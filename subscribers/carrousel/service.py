@@ -30,6 +30,7 @@ from subscribers.carrousel.periodic import PeriodicWork
 from subscribers.carrousel.self_check import check_program
 from subscribers.carrousel.settings import CarrouselSettings
 from subscribers.carrousel.store import LedgerStore
+from subscribers.carrousel.tenure import LedgerTenure
 from subscribers.essential import essential
 
 FLUSH_TIMEOUT_SECONDS = 3.0
@@ -39,7 +40,7 @@ FLUSH_TIMEOUT_SECONDS = 3.0
 class JackpotController:
     """The controller of all jackpots: creates its parts, runs them, and ends them in order. Raises
     ``PrivateKeyError`` and ``OSError`` for the reader's key. ``open_ledger`` opens its ledger;
-    ``check_program`` returns the program's digest.
+    ``check_program`` returns the program's digest; ``tenure``: set in a pair.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class JackpotController:
         *,
         open_ledger: Callable[[Path], LedgerStore] = LedgerStore,
         check_program: Callable[[], str] = check_program,
+        tenure: LedgerTenure | None = None,
     ) -> None:
         self._settings = settings
         boot = randomness.token_hex(4)
@@ -62,6 +64,7 @@ class JackpotController:
             will=(self._status_topic, self._offline),
             on_message=lambda topic, body, retained: self._router.on_message(topic, body, retained),
             on_link=self._on_link,
+            tenure=tenure,
         )
         self.status, self.jackpots = shared.status, shared.jackpots
         self._tables, self._counts = shared.tables, shared.counts
@@ -73,8 +76,8 @@ class JackpotController:
             topic=topics.node(settings.node, "checkpoint"),
             boot=boot,
         )
-        self._writer = wiring.ledger_writer(shared, self.announcer, self._proof)
-        self._startup = wiring.startup(shared, open_ledger, check_program)
+        self._writer = wiring.ledger_writer(shared, self.announcer, self._proof, tenure)
+        self._startup = wiring.startup(shared, open_ledger, check_program, tenure)
         self._desks = wiring.order_desks(shared)
         self._router = wiring.message_router(shared, self._desks, self.announcer)
         self._periodic = PeriodicWork(

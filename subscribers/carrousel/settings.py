@@ -24,6 +24,24 @@ class JackpotSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         return () if authorisation is None else authorisation.tables
 
 
+class StandbySettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The pair that the controller is one of: where the lease and the log are stored, for how many
+    seconds the lease is valid, and which public keys are trusted there; without ``keys``, any.
+    """
+
+    servers: tuple[str, ...]
+    instance: str | None = None
+    lease: float = 10.0
+    bucket: str = "novamas-standby"
+    replicas: int = 3
+    keys: tuple[str, ...] = ()
+    creds_file: str | None = None
+    creds_credential: str | None = None
+    ca_file: str | None = None
+    cert_file: str | None = None
+    key_file: str | None = None
+
+
 class CarrouselSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All settings. They contain no secret: passwords and keys are in files."""
 
@@ -49,3 +67,5 @@ class CarrouselSettings(msgspec.Struct, frozen=True, kw_only=True, forbid_unknow
     listen: tuple[str, int] | None = None
     """Host and port of the metrics endpoint; None: no endpoint."""
     log: Literal["json", "console"] = "json"
+    standby: StandbySettings | None = None
+    """None: the controller is not one of a pair."""

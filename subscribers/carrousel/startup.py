@@ -30,6 +30,7 @@ from subscribers.carrousel.settings import CarrouselSettings
 from subscribers.carrousel.status import ControllerStatus
 from subscribers.carrousel.store import LedgerStore, LedgerUnavailableError
 from subscribers.carrousel.table_feed import TableFeed
+from subscribers.carrousel.tenure import LedgerTenure
 
 LEDGER_RETRY_SECONDS = 5.0
 """Interval between two attempts to open a ledger that the disk does not let be read or written."""
@@ -37,7 +38,7 @@ LEDGER_RETRY_SECONDS = 5.0
 
 class Startup:
     """``boot``: id of this run; ``open_ledger`` opens its ledger; ``check_program`` returns the
-    program's digest.
+    program's digest; ``tenure``: set in a pair.
     """
 
     def __init__(
@@ -55,11 +56,13 @@ class Startup:
         check: LedgerCheck,
         open_ledger: Callable[[Path], LedgerStore],
         check_program: Callable[[], str],
+        tenure: LedgerTenure | None,
     ) -> None:
         self._settings, self._boot, self._status = settings, boot, status
         self._jackpots, self._tables, self._feed = jackpots, tables, feed
         self._applier, self._alerts, self._seen_orders = applier, alerts, seen_orders
         self._check, self._open_ledger, self._check_program = check, open_ledger, check_program
+        self._tenure = tenure
         self._log = structlog.get_logger()
 
     async def run(self) -> None:
@@ -80,8 +83,9 @@ class Startup:
         try:
             program, store, key = await asyncio.to_thread(self._verify)
             if not status.is_ending:
-                self._open_books(program, store, key)
+                await self._open_books(program, store, key)
         except LedgerUnavailableError as error:
+            await self._give_up(error)
             status.why = "store"
             self._applier.forget_uncommitted()
             self._alerts.report_store_once(str(error))
@@ -90,6 +94,7 @@ class Startup:
             if status.is_ending:
                 self._log.info("ended while the ledger was verified; it is as it was")
             else:
+                await self._give_up(error)
                 self._log.error("the check of itself failed: not in play", evidence=str(error))
                 for jackpot in self._jackpots.values():
                     self._alerts.report(
@@ -97,6 +102,11 @@ class Startup:
                     )
             status.why = "not_verified"
         return True
+
+    async def _give_up(self, error: Exception) -> None:
+        """In a pair, leave the ledger to the other controller. The process ends."""
+        if self._tenure is not None and not self._status.is_ending:
+            await self._tenure.give_up(str(error))
 
     def _verify(self) -> tuple[str, LedgerStore, SigningKey]:
         """Return the program's digest, the ledger and its key. Runs in a separate thread."""
@@ -112,7 +122,7 @@ class Startup:
             raise
         return program, store, key
 
-    def _open_books(self, program: str, store: LedgerStore, key: SigningKey) -> None:
+    async def _open_books(self, program: str, store: LedgerStore, key: SigningKey) -> None:
         """Open the ledger and start accepting stakes."""
         status = self._status
         try:
@@ -127,8 +137,12 @@ class Startup:
                 program=program,
                 configuration=configuration_digest(self._settings),
                 software=SOFTWARE,
+                instance="" if self._tenure is None else self._tenure.instance,
+                term=0 if self._tenure is None else self._tenure.term,
             )
             self._record_start(books, started, former)
+            if self._tenure is not None:
+                await self._tenure.ship(books)
             books.commit()
             self._applier.on_committed()
         except BaseException:

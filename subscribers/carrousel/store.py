@@ -16,7 +16,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import msgspec
 
@@ -72,6 +72,15 @@ _SIGNED_ORDERS_QUERY = (
 )
 
 
+class UncommittedEntry(NamedTuple):
+    """An entry that was appended since the last commit."""
+
+    time: str
+    jackpot: str
+    fact: bytes
+    hash: bytes
+
+
 class LedgerUnavailableError(LedgerError):
     """The disk does not let the ledger be read or written. A later attempt may succeed."""
 
@@ -100,6 +109,8 @@ class LedgerStore:
         self._connection: sqlite3.Connection | None = None
         self._inode: int | None = None
         self._uncommitted: list[PostingRow] = []
+        self.appended: list[UncommittedEntry] = []
+        """The entries since the last commit."""
         self._index = WalIndex()
         self._lock: int | None = lock_ledger(path)
         try:
@@ -150,6 +161,7 @@ class LedgerStore:
         self.head = ChainHead(position, digest)
         self._balances.add(postings)
         self._uncommitted += postings
+        self.appended.append(UncommittedEntry(time, jackpot, body, digest))
         return "new"
 
     def commit(
@@ -175,7 +187,7 @@ class LedgerStore:
             connection.execute("COMMIT")
         except (sqlite3.Error, OSError) as error:
             raise self._failed(error, at_commit=True) from None
-        self.committed, self._uncommitted = self.head, []
+        self.committed, self._uncommitted, self.appended = self.head, [], []
         return self.head
 
     def rollback(self) -> None:
@@ -183,7 +195,7 @@ class LedgerStore:
         try:
             if self._open_file.in_transaction:
                 self._open_file.execute("ROLLBACK")
-            self.head, self._uncommitted = self.committed, []
+            self.head, self._uncommitted, self.appended = self.committed, [], []
             self._balances = Balances(self._open_file)
         except sqlite3.Error as error:
             raise self._failed(error) from None
@@ -349,7 +361,7 @@ class LedgerStore:
             check_opened(connection, self.path, start, head)
             self.id, self.head, self.committed = ledger, head, head
             self._inode = inode(self.path)
-            self._balances, self._uncommitted = Balances(connection), []
+            self._balances, self._uncommitted, self.appended = Balances(connection), [], []
         except (OSError, sqlite3.OperationalError) as error:
             self._disconnect()
             raise LedgerUnavailableError(f"{self.path}: {error}; {DISK_ADVICE}") from None

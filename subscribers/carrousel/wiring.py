@@ -34,6 +34,7 @@ from subscribers.carrousel.status import ControllerStatus
 from subscribers.carrousel.store import LedgerStore
 from subscribers.carrousel.table_check import TableCheck
 from subscribers.carrousel.table_feed import Routes, TableFeed
+from subscribers.carrousel.tenure import LedgerTenure
 from subscribers.carrousel.unlinked_tables import UnlinkedTables
 from subscribers.feed.connection import ServiceConnection
 from subscribers.feed.recall_key import RecallKey
@@ -73,9 +74,11 @@ def shared_parts(
     will: tuple[str, bytes],
     on_message: Callable[[str, bytes, bool], None],
     on_link: Callable[[bool], None],
+    tenure: LedgerTenure | None,
 ) -> SharedParts:
     """Build what several parts share. ``will``: topic and body that the broker publishes when the
-    connection is lost. Raises ``PrivateKeyError`` and ``OSError`` for the reader's key.
+    connection is lost; ``tenure``: set in a pair. Raises ``PrivateKeyError`` and ``OSError`` for
+    the reader's key.
     """
     status, counts, seen_orders = ControllerStatus(), JackpotCounts(), SeenCommands()
     tables = LinkedTables(status=status, clock_bound=settings.clock_bound)
@@ -94,6 +97,7 @@ def shared_parts(
         will,
         on_message,
         on_link,
+        exclusive=tenure,
     )
     alerts = AlertReporter(jackpots=jackpots, counts=counts)
     return SharedParts(
@@ -133,7 +137,9 @@ def announcer(shared: SharedParts) -> Announcer:
     )
 
 
-def ledger_writer(shared: SharedParts, announcer: Announcer, proof: LedgerProof) -> LedgerWriter:
+def ledger_writer(
+    shared: SharedParts, announcer: Announcer, proof: LedgerProof, tenure: LedgerTenure | None
+) -> LedgerWriter:
     """Build what commits facts, checks the tables, and recovers once the disk accepts writes."""
     return LedgerWriter(
         status=shared.status,
@@ -161,6 +167,7 @@ def ledger_writer(shared: SharedParts, announcer: Announcer, proof: LedgerProof)
             alerts=shared.alerts,
             check=shared.ledger_check,
         ),
+        tenure=tenure,
     )
 
 
@@ -168,6 +175,7 @@ def startup(
     shared: SharedParts,
     open_ledger: Callable[[Path], LedgerStore],
     check_program: Callable[[], str],
+    tenure: LedgerTenure | None,
 ) -> Startup:
     """Build what opens and verifies the ledger, and then starts the feeds of the tables."""
     settings = shared.settings
@@ -195,6 +203,7 @@ def startup(
         check=shared.ledger_check,
         open_ledger=open_ledger,
         check_program=check_program,
+        tenure=tenure,
     )
 
 

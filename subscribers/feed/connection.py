@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 import aiomqtt
 import msgspec
@@ -37,6 +37,20 @@ deliver them to wildcard subscriptions.
 
 MessageHandler = Callable[[str, bytes, bool], None]
 """Called with a message's topic, its body, and whether it was retained."""
+
+
+class PublishingRight(Protocol):
+    """What lets one of two services publish. ``client_id``: that of both at the broker, which ends
+    the connection of one when it accepts the other.
+    """
+
+    client_id: str
+
+    def check(self) -> None:
+        """Return if this service may publish now, else end the process."""
+
+    async def confirm(self) -> None:
+        """Return once it is confirmed, by a request sent after the call, that it may publish."""
 
 
 class _ServiceClient(BrokerClient):
@@ -103,7 +117,8 @@ class ServiceConnection:
 
     ``session`` is the client id of a persistent session: the broker stores messages while the
     service is away and redelivers each one that :meth:`acknowledge` did not cover. With None there
-    is no session, and every message is acknowledged on arrival.
+    is no session, and every message is acknowledged on arrival. ``exclusive``: set if the service
+    is one of two, of which one publishes.
     """
 
     def __init__(
@@ -114,7 +129,9 @@ class ServiceConnection:
         on_message: MessageHandler,
         on_link: Callable[[bool], None],
         session: str | None = None,
+        exclusive: PublishingRight | None = None,
     ) -> None:
+        self._exclusive = exclusive
         self._login, self._topics, self._will = login, list(topics), will
         self._session = session
         self._handle, self._on_link = on_message, on_link
@@ -174,6 +191,7 @@ class ServiceConnection:
         self._republished = {}
         if client is not None:
             for topic, body in {**self._pending_retained, **last}.items():
+                self._check_exclusive()
                 await client.publish(topic, body, qos=1, retain=True)
 
     def end(self) -> None:
@@ -194,7 +212,7 @@ class ServiceConnection:
             msgspec.structs.replace(self._login, url=url),
             self._handle,
             manual_ack=self._session is not None,
-            identifier=self._session,
+            identifier=self._exclusive.client_id if self._exclusive else self._session,
             clean_session=self._session is None,
             protocol=aiomqtt.ProtocolVersion.V311,
             keepalive=10,
@@ -203,7 +221,13 @@ class ServiceConnection:
             max_queued_outgoing_messages=0,
         )
 
+    def _check_exclusive(self) -> None:
+        if self._exclusive is not None:
+            self._exclusive.check()
+
     async def _serve(self, client: _ServiceClient) -> None:
+        if self._exclusive is not None:
+            await self._exclusive.confirm()
         self._outgoing = []
         self._client, self._logged_reason = client, ""
         self._on_link(True)  # before the first message
@@ -281,6 +305,7 @@ class ServiceConnection:
             outgoing, self._outgoing = self._outgoing, []
             retained, self._pending_retained = self._pending_retained, {}
             topics, self._new_topics = self._new_topics, []
+            self._check_exclusive()
             try:
                 if topics:
                     await self._request_subscriptions(client, topics)

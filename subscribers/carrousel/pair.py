@@ -1,0 +1,321 @@
+"""A pair of controllers: one waits and follows the ledger of the other, and serves when it has the
+lease.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from common import clock, randomness
+from common.chain.checkpoint import public
+from common.contract.version import SOFTWARE
+from common.log import structlog
+from common.standby.errors import OvertakenError, StoreUnreachableError, StoreUnusableError
+from common.standby.exchange import StatementExchange
+from common.standby.fence import Fence
+from common.standby.lease import OwnIdentity
+from common.standby.log import RecordLog
+from common.standby.record import MAX_TEXT_CHARACTERS, LeaseRecord, read_record
+from common.standby.right import (
+    CHECKS_PER_LEASE,
+    MAX_CHECK_INTERVAL_SECONDS,
+    ClaimConditions,
+    LeaseCandidate,
+    LeaseHolder,
+    machine_id,
+    reply_timeout,
+)
+from common.standby.seal import StructSigner
+from common.standby.settings import instance_name
+from common.standby.statements import (
+    JOURNAL,
+    START,
+    Board,
+    DaemonStatement,
+    differences,
+    read_board,
+)
+from common.standby.store import RecordStore
+from common.tasks import end_tasks
+from subscribers.carrousel.checkpoints import signing_key
+from subscribers.carrousel.follower import LedgerFollower
+from subscribers.carrousel.ledger_message import LedgerMessage, encode_message, read_message
+from subscribers.carrousel.schema import LedgerError
+from subscribers.carrousel.self_check import check_program, configuration_digest
+from subscribers.carrousel.service import JackpotController
+from subscribers.carrousel.settings import CarrouselSettings
+from subscribers.carrousel.store import LedgerStore
+from subscribers.carrousel.tenure import RETRY_SECONDS, LedgerTenure
+
+STATEMENTS_SUFFIX, LEDGER_SUFFIX = ".controllers", ".ledger"
+"""Suffixes of the lease's key: the key of the statements, and the name that entries of the log are
+signed for.
+"""
+JOURNAL_ID_CHARACTERS = 32
+
+
+async def run_in_pair(
+    settings: CarrouselSettings,
+    ending: asyncio.Event,
+    open_ledger: Callable[[Path], LedgerStore] = LedgerStore,
+    check_program: Callable[[], str] = check_program,
+) -> None:
+    """Wait for the lease, then serve until ``ending`` is set. Raises ``PrivateKeyError``,
+    ``OSError`` and :class:`LedgerError`.
+    """
+    pair = ControllerPair(settings, open_ledger)
+    try:
+        tenure = await pair.wait(ending)
+        if tenure is None:
+            return
+        async with pair.serving():
+            try:
+                await JackpotController(
+                    settings, open_ledger=open_ledger, check_program=check_program, tenure=tenure
+                ).run(ending)
+            except Exception as error:
+                await pair.fail(error)
+                raise
+            await pair.release()
+    finally:
+        await pair.close()
+
+
+def ledger_log(settings: CarrouselSettings, seal: StructSigner) -> RecordLog[LedgerMessage]:
+    """Return the log of a pair's ledger."""
+    standby = settings.standby
+    assert standby is not None
+    return RecordLog(
+        standby,
+        f"{standby.bucket}-{settings.node}-ledger",
+        reply_timeout(standby.lease),
+        partial(read_message, seal=seal),
+        partial(encode_message, seal=seal),
+    )
+
+
+class ControllerPair:
+    """One controller of two. Raises :class:`LedgerError` if its key cannot be used."""
+
+    def __init__(
+        self, settings: CarrouselSettings, open_ledger: Callable[[Path], LedgerStore]
+    ) -> None:
+        standby = settings.standby
+        assert standby is not None
+        path, node, timeout = Path(settings.ledger), settings.node, reply_timeout(standby.lease)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        key = signing_key(path, None if settings.key is None else Path(settings.key))
+        seal, board, entries = (
+            StructSigner(f"{settings.site}/{node}{suffix}", lambda: key, standby.keys)
+            for suffix in ("", STATEMENTS_SUFFIX, LEDGER_SUFFIX)
+        )
+        self._settings, self._lease = settings, standby.lease
+        self._own = OwnIdentity(
+            instance=instance_name(standby),
+            boot=randomness.token_hex(4),
+            journal=public(key)[:JOURNAL_ID_CHARACTERS],
+            machine=machine_id(),
+        )
+        self._store: RecordStore[LeaseRecord] = RecordStore(
+            *(standby, node, timeout, partial(read_record, seal=seal)),
+            lambda record: msgspec.json.encode(seal.sign(record)),
+        )
+        statements: RecordStore[Board] = RecordStore(
+            standby, f"{node}{STATEMENTS_SUFFIX}", timeout, partial(read_board, seal=board)
+        )
+        self._exchange = StatementExchange(
+            statements, self._own.journal, standby.lease, self._statement, board
+        )
+        self._fence = Fence()
+        self._log = ledger_log(settings, entries)
+        self._follower = LedgerFollower(
+            path=path, log=self._log, key=key, boot=self._own.boot, open_ledger=open_ledger
+        )
+        self._holder: LeaseHolder | None = None
+        self._failure: str | None = None
+        self._record_seen: tuple[str, int, bool] | None = None
+        self._reported: str | None = ""
+        self._tasks: list[asyncio.Task[Any]] = []
+        self._logger = structlog.get_logger()
+
+    async def wait(self, ending: asyncio.Event) -> LedgerTenure | None:
+        """Wait for the lease while following the ledger. Return None at ``ending``."""
+        self._logger.info("the controller waits for the lease", instance=self._own.instance)
+        await self._follower.step()
+        self._own = replace(self._own, term=self._follower.last_term())
+        candidate = LeaseCandidate(
+            *(self._own, self._lease, self._store, self._fence),
+            on_record=self._on_record,
+            conditions=ClaimConditions(
+                troubles=self._troubles,
+                barred=(JOURNAL,),
+                rival=lambda: self._exchange.rival() is not None,
+                confirm=self._confirm,
+            ),
+        )
+        self._tasks = [asyncio.create_task(self._exchange_statements(), name="statements")]
+        following = asyncio.create_task(self._follow(), name="follower")
+        claiming = asyncio.create_task(candidate.wait(), name="lease")
+        stopping = asyncio.create_task(ending.wait())
+        try:
+            await asyncio.wait(
+                (claiming, stopping, following, *self._tasks), return_when=asyncio.FIRST_COMPLETED
+            )
+            for task in (following, *self._tasks):
+                if task.done():
+                    task.result()  # raises the exception of a bug, which ends the process
+            if not claiming.done():
+                return None
+            holder = self._holder = claiming.result()
+        finally:
+            await end_tasks(claiming, stopping, following)
+        renewing = asyncio.create_task(holder.run(), name="renewal")
+        self._tasks.append(renewing)
+        self._logger.info("lease taken", instance=self._own.instance, term=holder.record.term)
+        sequence = await self._begin_term(holder)
+        self._follower.close()
+        client_id = f"carrousel-{self._settings.site}-{self._settings.node}"
+        return LedgerTenure(holder=holder, log=self._log, sequence=sequence, client_id=client_id)
+
+    @asynccontextmanager
+    async def serving(self) -> AsyncIterator[None]:
+        """Watch the other controller while the context lasts."""
+        watching = asyncio.create_task(self._watch_other(), name="other controller")
+        try:
+            yield
+        finally:
+            await end_tasks(watching)
+
+    async def release(self) -> None:
+        """Give the lease back after an orderly end."""
+        if self._holder is not None:
+            await end_tasks(*self._tasks)
+            await self._holder.release(None)
+
+    async def fail(self, error: Exception) -> None:
+        """Give the lease back after the run has failed."""
+        self._failure = f"{type(error).__name__}: {error}"[:MAX_TEXT_CHARACTERS]
+        if self._holder is not None:
+            await end_tasks(*self._tasks)
+            await self._holder.release(None, f"the run failed: {self._failure}")
+
+    async def close(self) -> None:
+        """Close the ledger and the connections to the store."""
+        self._fence.lift()
+        await end_tasks(*self._tasks)
+        self._follower.close()
+        await self._exchange.close()
+        await self._log.close()
+        await self._store.close()
+
+    async def _follow(self) -> None:
+        while True:
+            await self._follower.step()
+            await clock.sleep(min(self._lease / CHECKS_PER_LEASE, MAX_CHECK_INTERVAL_SECONDS))
+
+    async def _confirm(self) -> bool:
+        """Return whether the ledger has everything and its disk can be written, directly before the
+        lease is taken.
+        """
+        await self._follower.step()
+        return self._follower.trouble is None and await self._follower.is_writable()
+
+    async def _begin_term(self, holder: LeaseHolder) -> int:
+        """Follow the log to its end and append the beginning of this term. From then on nothing
+        that an earlier holder sends can be appended. Returns the sequence of the beginning.
+        """
+        follower = self._follower
+        while True:
+            await follower.step()
+            try:
+                if follower.trouble is None:
+                    await follower.open_own()
+                    books = follower.books
+                    message = LedgerMessage(
+                        ledger=books.store.id,
+                        term=holder.record.term,
+                        instance=self._own.instance,
+                        position=books.position,
+                        head=books.store.committed.hash.hex(),
+                    )
+                    return await self._log.append(message, follower.sequence)
+                reason = follower.trouble
+            except OvertakenError:
+                continue
+            except LedgerError as error:
+                reason = str(error)
+            except (StoreUnreachableError, StoreUnusableError):
+                await clock.sleep(RETRY_SECONDS)
+                continue
+            await holder.release(None, reason[:MAX_TEXT_CHARACTERS])
+            holder.end_process(reason)
+
+    async def _exchange_statements(self) -> None:
+        await self._exchange.run()
+
+    def _troubles(self) -> dict[str, str]:
+        """Return what keeps this controller from serving."""
+        trouble = self._follower.trouble
+        return {} if trouble is None else {JOURNAL: trouble[:MAX_TEXT_CHARACTERS]}
+
+    def _statement(self, beat: int) -> DaemonStatement:
+        own, serves = self._own, self._holder is not None
+        troubles = {} if serves else self._troubles()
+        if self._failure is not None:
+            troubles = {START: self._failure}
+        return DaemonStatement(
+            instance=own.instance,
+            boot=own.boot,
+            journal=own.journal,
+            machine=own.machine,
+            beat=beat,
+            lease=self._lease,
+            serves=serves,
+            troubles=troubles,
+            facts={
+                "release": SOFTWARE,
+                "configuration": configuration_digest(self._settings)[:JOURNAL_ID_CHARACTERS],
+            },
+        )
+
+    async def _watch_other(self) -> None:
+        """Log whether the other controller could take over, and how it differs from this one."""
+        while True:
+            await clock.sleep(self._lease)
+            others = [each for each in self._exchange.running_peers() if not each.serves]
+            problem = None
+            if not others:
+                problem = "no other controller waits"
+            elif not any(other.is_able for other in others):
+                problem = "; ".join(
+                    f"{other.instance}: {why}"
+                    for other in others
+                    for why in other.troubles.values()
+                )
+            elif found := differences(self._statement(0), others[0]):
+                problem = f"the two machines differ: {'; '.join(found)}"
+            if problem != self._reported:
+                self._reported = problem
+                if problem is None:
+                    self._logger.info("the other controller could take over")
+                else:
+                    self._logger.warning("no controller could take over", reason=problem)
+
+    def _on_record(self, record: LeaseRecord | None, trouble: str | None) -> None:
+        if trouble is not None:
+            self._logger.warning("the lease cannot be read", reason=trouble)
+            return
+        seen = None if record is None else (record.instance, record.term, record.released)
+        if record is not None and seen != self._record_seen and not record.released:
+            self._logger.info(
+                "another controller has the lease", instance=record.instance, term=record.term
+            )
+        self._record_seen = seen
