@@ -15,6 +15,7 @@ from tests.world.backup import restore_old_backup
 from tests.world.broker import faults as broker
 from tests.world.broker.packets import Reason
 from tests.world.carrousel import faults as carrousel
+from tests.world.carrousel import pair as controllers
 from tests.world.device import PORTS
 from tests.world.disk_faults import DISK_FAULTS
 from tests.world.lease_store import USUAL_STORE_SECONDS
@@ -272,6 +273,7 @@ FAULTS: dict[str, Fault] = {
         _broker(lambda _: broker.LostSession(recorder.NODE)), "recorder"
     ),
     **{name: Fault(begin, "carrousel") for name, begin in carrousel.FAULTS.items()},
+    **{name: Fault(begin, "carrousel-pair") for name, begin in controllers.PAIR_FAULTS.items()},
 }
 """Name of each fault, and what begins it."""
 DURATIONS = (0.0, 0.5, 3.0, 15.0, 90.0)

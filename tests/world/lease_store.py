@@ -13,7 +13,9 @@ import msgspec
 from nats.js.errors import KeyNotFoundError, KeyWrongLastSequenceError
 
 from common import clock
+from common.standby.log import LogBounds, RecordLog
 from common.standby.store import RecordStore
+from tests.support.carrousel.log import MemoryStream
 from tests.world.process import PROCESS, Machine
 
 USUAL_STORE_SECONDS = 0.005
@@ -39,30 +41,32 @@ class Bucket:
         self.deaf: set[Machine] = set()
         self.delay = USUAL_STORE_SECONDS
         self.on_claim: dict[Machine, Callable[[], object]] = {}
+        self.streams: dict[str, MemoryStream] = {}
+        """The logs, by name."""
         self._random = random
         self._revision = 0
 
     async def get(self, key: str) -> Value:
         """Return a value. Raises ``KeyNotFoundError``."""
-        await self._travel(self.unheard)
+        await self.travel(self.unheard)
         value = self.values.get(key)
-        await self._travel(self.deaf)
+        await self.travel(self.deaf)
         if value is None:
             raise KeyNotFoundError
         return value
 
     async def update(self, key: str, body: bytes, last: int) -> int:
         """Replace the revision ``last``. Raises ``KeyWrongLastSequenceError``."""
-        await self._travel(self.unheard)
+        await self.travel(self.unheard)
         before = self.values.get(key)
         if (0 if before is None else before.revision) != last:
-            await self._travel(self.deaf)
+            await self.travel(self.deaf)
             raise KeyWrongLastSequenceError
         self._revision += 1
         revision = self._revision
         self.values[key] = Value(body, revision)
         self._note_claim(before, body)
-        await self._travel(self.deaf)  # the answer may be lost: then it is written all the same
+        await self.travel(self.deaf)  # the answer may be lost: then it is written all the same
         return revision
 
     def _note_claim(self, before: Value | None, body: bytes) -> None:
@@ -76,7 +80,8 @@ class Bucket:
         ):
             on_claim()
 
-    async def _travel(self, cut_off: set[Machine]) -> None:
+    async def travel(self, cut_off: set[Machine]) -> None:
+        """Let a request or a reply of the running program travel."""
         process = PROCESS.get()
         assert process is not None
         if process.machine in cut_off:
@@ -92,14 +97,55 @@ class Bucket:
         async def connect(_: RecordStore[Any]) -> Bucket:
             return self
 
-        with mock.patch.object(RecordStore, "_connect", connect):
+        async def connect_log(log: RecordLog[Any]) -> WorldStream:
+            return WorldStream(self, self.streams.setdefault(log.name, MemoryStream()))
+
+        with (
+            mock.patch.object(RecordStore, "_connect", connect),
+            mock.patch.object(RecordLog, "_connect", connect_log),
+        ):
             yield
+
+
+class WorldStream:
+    """A log, which can be out of reach as its bucket can."""
+
+    def __init__(self, bucket: Bucket, stream: MemoryStream) -> None:
+        self._bucket, self._stream = bucket, stream
+
+    async def bounds(self) -> LogBounds | None:
+        """See :class:`common.standby.log.LogStream`."""
+        await self._bucket.travel(self._bucket.unheard)
+        bounds = await self._stream.bounds()
+        await self._bucket.travel(self._bucket.deaf)
+        return bounds
+
+    async def get(self, sequence: int) -> bytes | None:
+        """See :class:`common.standby.log.LogStream`."""
+        await self._bucket.travel(self._bucket.unheard)
+        body = await self._stream.get(sequence)
+        await self._bucket.travel(self._bucket.deaf)
+        return body
+
+    async def append(self, body: bytes, last: int) -> int:
+        """See :class:`common.standby.log.LogStream`."""
+        await self._bucket.travel(self._bucket.unheard)
+        try:
+            return await self._stream.append(body, last)
+        finally:
+            await self._bucket.travel(self._bucket.deaf)  # the reply may be lost
+
+    async def create(self) -> None:
+        """See :class:`common.standby.log.LogStream`."""
+        await self._bucket.travel(self._bucket.unheard)
+        await self._stream.create()
+        await self._bucket.travel(self._bucket.deaf)
 
 
 class WorldFence:
     """The fence as a timer of the loop: it kills its process when the lease is over."""
 
-    def __init__(self, drain: Callable[[], None]) -> None:
+    def __init__(self, drain: Callable[[], None] = lambda: None) -> None:
         del drain
         process = PROCESS.get()
         assert process is not None

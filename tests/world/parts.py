@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tests.world import audit, backup, cards, carrousel, disk, floor, nodes, people, recorder
+from tests.world.carrousel import pair as controllers
 
 if TYPE_CHECKING:
     from tests.world.world import World
@@ -15,6 +16,7 @@ PARTS: dict[str, Callable[[World], None]] = {
     "backup": backup.join,
     "cards": cards.join,
     "carrousel": carrousel.join,
+    "carrousel-pair": controllers.join,
     "floor": floor.join,
     "node": nodes.join_second_node,
     "people": people.join,

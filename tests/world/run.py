@@ -49,7 +49,8 @@ class Plan(msgspec.Struct, frozen=True):
 class Outcome(NamedTuple):
     """How a run ended. ``finding``: what was violated, or None; ``tables``: how many there were;
     ``events``: how many a subscriber has received;
-    ``takeovers``: of a pair's tables.
+    ``takeovers``: of a pair's tables or ledger; ``announced``: seconds from each claim of a ledger
+    to the first statement.
     """
 
     plan: Plan
@@ -58,6 +59,7 @@ class Outcome(NamedTuple):
     events: int
     record: Trace
     takeovers: list[Takeover]
+    announced: list[float]
 
     @property
     def trace(self) -> tuple[str, ...]:
@@ -110,6 +112,7 @@ def run(of: Plan, folder: Path | None = None) -> Outcome:
             made.held.received,
             made.trace,
             made.takeovers,
+            made.announced,
         )
 
 

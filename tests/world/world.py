@@ -136,7 +136,11 @@ class World:
         self.programs: list[Program] = []
         self.nodes: list[Node] = []
         self.takeovers: list[Takeover] = []
-        """Of the tables of a pair."""
+        """Of the tables of a pair of daemons, or of the ledger of a pair of controllers."""
+        self.announced: list[float] = []
+        """Seconds from each claim of a ledger to the first statement."""
+        self.extras: dict[str, object] = {}
+        """What a part keeps for its own faults and measurements, by its name."""
         self.sqlite = False
         """Whether journals are real files."""
         self.shared: set[str] = set()

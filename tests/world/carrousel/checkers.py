@@ -35,10 +35,12 @@ a recall that was not answered is repeated at least once a minute.
 
 
 class Meter:
-    """The value of each jackpot's meter after each entry of the ledger file, read as it grows."""
+    """The value of each jackpot's meter after each entry of the ledger, read as its files grow:
+    those of a pair hold the same entries.
+    """
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self._paths = paths
         self.last = 0
         """Position of the last entry."""
         self._changes: dict[str, list[tuple[int, int]]] = defaultdict(lambda: [(0, 0)])
@@ -46,9 +48,12 @@ class Meter:
 
     def read(self) -> list[dict[str, Any]]:
         """Read what is new; return the facts."""
-        if not self._path.exists():
+        return [fact for path in self._paths for fact in self._read(path)]
+
+    def _read(self, path: Path) -> list[dict[str, Any]]:
+        if not path.exists():
             return []
-        with closing(sqlite3.connect(f"file:{self._path}?mode=ro", uri=True)) as file:
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as file:
             if not file.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 return []
             facts = file.execute(
@@ -75,20 +80,24 @@ class Meter:
 
 class Ledger(Checker):
     """The ledger is to the cent what the decrees make of the tables' journals, a statement is never
-    ahead of it, and each order has paid once.
+    ahead of it, and each order has paid once. ``disks``: those of both machines of a pair.
     """
 
     def __init__(
-        self, disk: LedgerDisk, decrees: Mapping[str, Sequence[str]], play: Play, payers: Payers
+        self,
+        disks: Sequence[LedgerDisk],
+        decrees: Mapping[str, Sequence[str]],
+        play: Play,
+        payers: Payers,
     ) -> None:
-        self._disk, self._path = disk, disk.path
+        self._disks = disks
         self._decrees, self._play, self._payers = decrees, play, payers
         self._boots: set[str] = set()
         """The runs of the controller before an old ledger was put in its place."""
         self._tables: dict[str, TableOfJournal] = defaultdict(TableOfJournal)
         self._stakes: dict[Key, tuple[str, int]] = {}
         """By event of a journal: box, and what it has staked in its round."""
-        self.meter = Meter(disk.path)
+        self.meter = Meter([disk.path for disk in disks])
 
     def on_stored(self, entries: list[Entry], owner: str) -> None:
         """See :class:`Checker`."""
@@ -110,7 +119,7 @@ class Ledger(Checker):
         if "/jackpot/" not in message.topic or not message.topic.endswith("/state"):
             return
         state = json.loads(message.payload)
-        if not self._disk.is_old:
+        if len(self._disks) > 1 or not self._disks[0].is_old:
             self._boots.add(state["boot"])
             self._read()
         elif state["boot"] not in self._boots:
@@ -138,8 +147,12 @@ class Ledger(Checker):
     def on_end(self) -> None:
         """See :class:`Checker`."""
         self._read()
+        for disk in self._disks:
+            self._check_file(disk.path)
+
+    def _check_file(self, path: Path) -> None:
         lines: list[str] = []
-        with closing(sqlite3.connect(f"file:{self._path}?mode=ro", uri=True)) as file:
+        with closing(sqlite3.connect(f"file:{path}?mode=ro", uri=True)) as file:
             for decree, names in self._decrees.items():
                 tables = {name: self._tables[name] for name in names}
                 awards = self._payers.awards.get(decree.lower(), {})
@@ -147,7 +160,7 @@ class Ledger(Checker):
                 require(found[2] == 0, "the ledger is not the decree's", lines)
             paid, orders = payments(file)
         require(paid == orders, "an order has paid twice", paid, orders)
-        verdict = verify(self._path)
+        verdict = verify(path)
         require(not verdict.status, "the ledger does not verify", verdict)
 
 

@@ -35,6 +35,8 @@ class LedgerDisk:
     def __init__(self, loop: WorldLoop, path: Path, kill: Callable[[], object]) -> None:
         self.path = path
         self.trouble: Trouble | None = None
+        self.is_met = False
+        """Whether a program has met the trouble that lasts."""
         self.is_old = False
         """Whether an older copy is in the place of the ledger."""
         self._loop, self._kill = loop, kill
@@ -59,10 +61,12 @@ class LedgerDisk:
         if sql == SYNCED:
             return run(UNSYNCED)
         if trouble == "dead":
+            self.is_met = True
             raise sqlite3.OperationalError("disk I/O error")
         if not commits or trouble is None:
             return run(sql)
         if trouble == "full":
+            self.is_met = True
             raise sqlite3.OperationalError("database or disk is full")
         self.trouble = None
         if trouble == "killed before":

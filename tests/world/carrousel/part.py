@@ -14,6 +14,7 @@ from common import clock
 from common.contract.topics import Topics
 from common.people.register import to_base64url
 from controller.cli.carrousel import carrousel_settings
+from subscribers.carrousel.pair import run_in_pair
 from subscribers.carrousel.service import JackpotController
 from subscribers.carrousel.settings import CarrouselSettings
 from tests.support.carrousel.floor import SITE_KEY, people
@@ -25,6 +26,7 @@ from tests.world.carrousel.checkers import InPlay, Ledger
 from tests.world.carrousel.disk import LedgerDisk, program_digest
 from tests.world.carrousel.people import FIRST, LOOK_SECONDS, SECOND, SECOND_SECONDS, Payers
 from tests.world.carrousel.table import STEP_SECONDS, Croupier
+from tests.world.checkers import Checker
 from tests.world.client import Client
 from tests.world.device import PORTS
 from tests.world.process import Machine
@@ -79,6 +81,9 @@ class ControllerProgram(Program):
 
     async def _run_controller(self, stop: asyncio.Event) -> None:
         settings = msgspec.convert(carrousel_settings(self.file), CarrouselSettings)
+        if settings.standby is not None:
+            await run_in_pair(settings, stop, self.disk.open, program_digest)
+            return
         await JackpotController(
             settings, open_ledger=self.disk.open, check_program=program_digest
         ).run(stop)
@@ -86,27 +91,37 @@ class ControllerProgram(Program):
 
 def join(world: World) -> None:
     """Add the tables, the controller and the people."""
-    folder = world.folder / MACHINE
+    controller = install(world, "carrousel", MACHINE)
+    floor = Floor(world)
+    floor.check(Ledger([controller.disk], TABLES, floor.play, floor.payers))
+
+
+def install(world: World, name: str, machine: str, standby: str = "") -> ControllerProgram:
+    """Add a controller on a machine of its own. ``standby``: the section of its pair."""
+    folder = world.folder / machine
     folder.mkdir()
     file = folder / "novamas.toml"
     tables = [name for names in TABLES.values() for name in names]
     sections = "".join(jackpot_section(decree, names) for decree, names in TABLES.items())
-    elsewhere = f"elsewhere = {msgspec.json.encode(tables).decode()}\n\n"
-    file.write_text(CONFIGURATION + elsewhere + sections, encoding="utf-8")
+    paired = "standby = true\n" if standby else ""
+    elsewhere = f"elsewhere = {msgspec.json.encode(tables).decode()}\n{paired}\n"
+    file.write_text(CONFIGURATION + elsewhere + standby + sections, encoding="utf-8")
     (folder / "people").write_bytes(people(site=SITE))
-    controller = ControllerProgram(world, "carrousel", Machine(MACHINE), file)
+    controller = ControllerProgram(world, name, Machine(machine), file)
     world.programs.append(controller)
-    Floor(world, controller)
+    return controller
 
 
 class Floor:
     """The people at the tables and those who pay, and what is checked of their ledger."""
 
-    def __init__(self, world: World, controller: ControllerProgram) -> None:
+    def __init__(self, world: World) -> None:
         self._world = world
         random = Random(world.random.getrandbits(32))
         topics = Topics(SITE)
-        play = Play(seed=random.getrandbits(16), hits=HITS, coins=dict.fromkeys(TABLES, COINS))
+        self.play = play = Play(
+            seed=random.getrandbits(16), hits=HITS, coins=dict.fromkeys(TABLES, COINS)
+        )
         acceptors = {
             name: Acceptor(world.loop, name, random.getrandbits(32))
             for names in TABLES.values()
@@ -138,13 +153,14 @@ class Floor:
         leaves = ("+/state", "jackpot/+/state", "jackpot/+/reply/payers")
         received = tuple(f"{topics.root}/{leaf}" for leaf in leaves)
         self._client = Client(world.sockets, "payers", received, self._on_message)
-        world.checkers += [
-            Ledger(controller.disk, TABLES, play, self.payers),
-            InPlay(self.payers, self.croupiers, world.calm, clock.wall),
-        ]
         self._every(STEP_SECONDS, self._step)
         self._every(CLOCK_SECONDS, self._set_clocks)
         self._every(LOOK_SECONDS, self._look)
+
+    def check(self, *checkers: Checker) -> None:
+        """Add what must hold of the ledger, and that the jackpots are in play."""
+        in_play = InPlay(self.payers, self.croupiers, self._world.calm, clock.wall)
+        self._world.checkers += [*checkers, in_play]
 
     def _every(self, seconds: float, work: Any) -> None:
         def again() -> None:
