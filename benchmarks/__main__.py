@@ -30,6 +30,7 @@ from benchmarks import (
     starts,
     statistics,
     status_line,
+    streams,
     web,
 )
 from benchmarks.engines import ENGINES
@@ -108,6 +109,9 @@ def _add_subscriber_measurements(chosen: argparse._SubParsersAction[Any]) -> Non
     command = chosen.add_parser("web", help="from an event at the broker to a picture at a browser")
     command.add_argument("--browsers", type=int, nargs="+", default=[1, 200])
     command.add_argument("--rounds", type=int, default=300)
+    command = chosen.add_parser("streams", help="from an event at the broker to an HTTP stream")
+    command.add_argument("--streams", type=int, nargs="+", default=[1, 100, 1000])
+    command.add_argument("--events", type=int, default=300)
     command = chosen.add_parser("carrousel", help="from a coin to the ledger and the meter")
     command.add_argument("--coins", type=int, default=50_000, help="of the burst")
     command.add_argument("--rate", type=int, default=200, help="coins a second after that")
@@ -155,6 +159,7 @@ MEASUREMENTS: Mapping[str, Callable[[Any], None]] = {
     "month": lambda options: month.main(options.days, options.journal),
     "kiosk": lambda options: kiosk.main(options.seconds),
     "web": lambda options: web.main(options.browsers, options.rounds),
+    "streams": lambda options: streams.main(options.streams, options.events),
     "carrousel": lambda options: carrousel.main(options.coins, options.rate, options.seconds),
     "statistics": lambda options: statistics.main(
         options.wheels, options.spins, options.tables, options.plot

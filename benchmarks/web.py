@@ -131,8 +131,8 @@ def publish_result(publisher: Subscriber, number: int) -> None:
 
 
 @contextlib.contextmanager
-def serving(folder: Path, port: int) -> Iterator[tuple[int, tuple[str, int]]]:
-    """Run the web server; yield its process id and address."""
+def serving(folder: Path, port: int, **more: Any) -> Iterator[tuple[int, tuple[str, int]]]:
+    """Run the web server, with ``more`` settings; yield its process id and address."""
     ready = folder / "web.ready"
     settings = {
         "site": "bench",
@@ -141,6 +141,7 @@ def serving(folder: Path, port: int) -> Iterator[tuple[int, tuple[str, int]]]:
         "port": 0,
         "state": str(folder),
         "ready": str(ready),
+        **more,
     }
     words = (sys.executable, "-m", "subscribers.web", "--settings", json.dumps(settings))
     with running(*words, stderr=subprocess.DEVNULL) as process:

@@ -139,26 +139,47 @@ class HttpProblem(msgspec.Struct, frozen=True, kw_only=True):
     """What is wrong, and what to do, in English."""
 
 
-CLOUD_TYPE_PREFIX = "novamas.v1."
-"""What precedes the name of a topic or an event in the type of a CloudEvent."""
+GAP_TYPE = "gap"
+"""The ``type`` of a gap, among those of events."""
 
 
-class CloudEvent(msgspec.Struct, frozen=True, kw_only=True):
-    """The attributes of CloudEvents 1.0; in headers of a response each begins with ``ce-``."""
+class StreamPosition(msgspec.Struct, frozen=True):
+    """An event of a table."""
 
-    specversion: Literal["1.0"] = "1.0"
-    """The version of CloudEvents."""
-    id: str
-    """Unique for its source: the run of the daemon and the number of the event, with a dot
-    between them.
-    """
-    source: str
-    """The root of the table's topics, as ``novamas/v1/casino/ruleta-1``."""
-    type: str
-    """``novamas.v1.`` and the name of the topic or the type of the event."""
+    boot: str
+    """The run of the daemon."""
+    seq: Whole
+    """The number of the event in that run; 0: before the first."""
+
+
+class StreamGap(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag=GAP_TYPE):
+    """Events may be missing here: those after ``after`` and before ``before``."""
+
+    site: str
+    """The site's id."""
+    table: str | None
+    """The table's id; null: of any table of the stream."""
     time: str
-    """When it happened: UTC, ISO 8601."""
+    """When the gap was noticed: UTC, ISO 8601."""
+    why: Literal["not_recalled", "expired", "unknown_id"]
+    """``not_recalled``: the table's daemon no longer has them; ``expired``: the server no longer
+    has what came after ``Last-Event-ID``; ``unknown_id``: it has never had that event, or has lost
+    its memory.
+    """
+    after: StreamPosition | None
+    """The last event before the gap; null if unknown."""
+    before: StreamPosition | None
+    """The first event after the gap; null if there is none yet."""
 
-    def headers(self) -> dict[str, str]:
-        """Return the attributes as headers."""
-        return {f"ce-{name}": str(getattr(self, name)) for name in self.__struct_fields__}
+
+EndReason = Literal["shutdown", "token", "slow", "log"]
+"""Why a stream ends. ``shutdown``: the server ends; ``token``: the token was revoked or has
+expired; ``slow``: the reader is too far behind; ``log``: the server cannot store events.
+"""
+
+
+class StreamEnd(msgspec.Struct, frozen=True):
+    """The last message of a stream that the server ends. Connect again, with ``Last-Event-ID``."""
+
+    why: EndReason
+    """The reason."""

@@ -12,15 +12,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from controller.cli import CommandLineError
 from controller.cli.configured import config_argument, configuration_at, reject_misspelt_action
-from controller.cli.web import address, broker_login
+from controller.cli.web import address, broker_login, passphrase_path
 
 if TYPE_CHECKING:
     from controller.configuration.settings import (
-        ArchiveConfig,
-        CarrouselConfig,
         Configuration,
         JackpotConfig,
-        WebhooksConfig,
     )
 
 PROGRAM = "subscribers.carrousel"
@@ -150,18 +147,3 @@ def jackpot_settings(jackpot: JackpotConfig) -> dict[str, Any]:
     terms = msgspec.to_builtins(jackpot)
     settings = {key: terms.pop(key) for key in ("title", "simulated")}
     return {**settings, "terms": {"jackpot": terms.pop("id"), **terms}}
-
-
-def passphrase_path(
-    section: CarrouselConfig | ArchiveConfig | WebhooksConfig, name: str = "carrousel"
-) -> str | None:
-    """Return the file with the passphrase of the key that signs recalls."""
-    credential = section.recall_passphrase_credential
-    if credential is None:
-        return section.recall_passphrase_file
-    directory = os.environ.get("CREDENTIALS_DIRECTORY")
-    if directory is None:
-        raise CommandLineError(
-            f"[{name}] recall_passphrase_credential {credential!r}: no LoadCredential= in the unit"
-        )
-    return str(Path(directory, credential))

@@ -12,14 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from controller.cli import CommandLineError
-from controller.cli.carrousel import passphrase_path
 from controller.cli.configured import (
     DEFAULT_CONFIG,
     config_argument,
     configuration_at,
     reject_misspelt_action,
 )
-from controller.cli.web import address, broker_login, pit_settings, video_settings
+from controller.cli.web import address, broker_login, passphrase_path, pit_settings, video_settings
 
 if TYPE_CHECKING:
     from controller.configuration.settings import (

@@ -17,6 +17,7 @@ from controller.cli.configured import config_argument, configuration_at
 
 if TYPE_CHECKING:
     from controller.configuration.settings import (
+        ApiConfig,
         ArchiveConfig,
         BrokerConfig,
         CarrouselConfig,
@@ -125,7 +126,19 @@ def video_settings(configuration: Configuration) -> dict[str, Any] | None:
 def api_settings(configuration: Configuration) -> dict[str, Any] | None:
     """Return the settings of the HTTP API, or None."""
     api = configuration.api
-    return None if api.tokens is None else {"tokens": api.tokens, "origins": api.origins}
+    if api.tokens is None:
+        return None
+    return {
+        "tokens": api.tokens,
+        "origins": api.origins,
+        "streams": api.streams,
+        "token_streams": api.token_streams,
+        "days": api.days,
+        "events": api.events,
+        "recall_key": api.recall_key,
+        "recall_passphrase": passphrase_path(api, "api"),
+        "recall_person": api.recall_person or "",
+    }
 
 
 def pit_settings(configuration: Configuration) -> dict[str, Any] | None:
@@ -222,3 +235,18 @@ def broker_login(
         "key_file": broker.key_file,
         "wildcards_retained": broker.wildcards_retained,
     }
+
+
+def passphrase_path(
+    section: CarrouselConfig | ArchiveConfig | WebhooksConfig | ApiConfig, name: str = "carrousel"
+) -> str | None:
+    """Return the file with the passphrase of the key that signs recalls."""
+    credential = section.recall_passphrase_credential
+    if credential is None:
+        return section.recall_passphrase_file
+    directory = os.environ.get("CREDENTIALS_DIRECTORY")
+    if directory is None:
+        raise CommandLineError(
+            f"[{name}] recall_passphrase_credential {credential!r}: no LoadCredential= in the unit"
+        )
+    return str(Path(directory, credential))

@@ -15,14 +15,13 @@ from common import randomness
 from common.command_line import CommandLine
 from common.new_file import replace_file
 from controller.cli import CommandLineError
-from controller.cli.carrousel import passphrase_path
 from controller.cli.configured import (
     DEFAULT_CONFIG,
     config_argument,
     configuration_at,
     reject_misspelt_action,
 )
-from controller.cli.web import address, broker_login
+from controller.cli.web import address, broker_login, passphrase_path
 
 if TYPE_CHECKING:
     from controller.configuration.settings import Configuration, WebhookConfig

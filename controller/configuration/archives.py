@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 from common.broker.address import addresses
 from common.places import KeyPath
 from controller.configuration.settings import (
+    ApiConfig,
     ArchiveConfig,
     ArchiveSite,
     Configuration,
@@ -57,7 +58,7 @@ def _database(archive: ArchiveConfig) -> Flaws:
         yield place, problem
 
 
-def recall_flaws(config: ArchiveConfig | WebhooksConfig, section: str) -> Flaws:
+def recall_flaws(config: ArchiveConfig | WebhooksConfig | ApiConfig, section: str) -> Flaws:
     """Yield what is wrong with the key that signs recalls."""
     file, credential = config.recall_passphrase_file, config.recall_passphrase_credential
     if file and credential:

@@ -18,7 +18,7 @@ from common.broker.loopback import NotLoopbackError, loopback
 from common.confidential.boxes import parse_public_key
 from common.places import KeyPath
 from common.sections import Notes
-from controller.configuration.archives import archives
+from controller.configuration.archives import archives, recall_flaws
 from controller.configuration.flaws import Flaws, duplicates, text_of
 from controller.configuration.jackpots import jackpots, signs
 from controller.configuration.lights import lights
@@ -250,11 +250,12 @@ def _web(configuration: Configuration) -> Flaws:
 
 
 def _api(api: ApiConfig) -> Flaws:
-    """Check the origins whose pages may read the HTTP API."""
+    """Check the origins whose pages may read the HTTP API, and its key for recalls."""
     for index, origin in enumerate(api.origins):
         if not _ORIGIN.fullmatch(origin):
             at = ("api", "origins", index)
             yield at, f"{origin!r} is not an origin; write https://shop.example, without a path"
+    yield from recall_flaws(api, "api")
 
 
 def _target(link: str) -> str:

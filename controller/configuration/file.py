@@ -50,7 +50,7 @@ SITE_FILES: Mapping[type, tuple[str, ...]] = {
         *(*_LOGIN_FILES, "theme", "logo", "media"),
         *("cert_file", "key_file", "pin_keys", "pepper_file"),
     ),
-    ApiConfig: ("tokens",),
+    ApiConfig: (*_RECALL_FILES, "tokens"),
     CarrouselConfig: (*_LOGIN_FILES, *_RECALL_FILES, "key"),
     ArchiveConfig: (*_LOGIN_FILES, *_RECALL_FILES, "cards_key"),
     ArchiveSite: ("password_file", "ca_file", "cert_file", "key_file"),

@@ -27,7 +27,7 @@ from devices.links.link import parse_address
 SECRET_FILES: Mapping[type, tuple[str, ...]] = {
     BrokerConfig: ("password_file", "key_file"),
     WebConfig: ("password_file", "broker_key_file", "key_file", "pin_keys", "pepper_file"),
-    ApiConfig: ("tokens",),
+    ApiConfig: ("tokens", "recall_key", "recall_passphrase_file"),
     CarrouselConfig: (
         "password_file", "broker_key_file", "key", "recall_key", "recall_passphrase_file",
     ),
@@ -48,6 +48,7 @@ CREDENTIAL_UNITS: Mapping[str, str] = {
     "standby": "novamas.service",
     "surveillance": "novamas.service",
     "web": "novamas-web.service",
+    "api": "novamas-web.service",
     "carrousel": "novamas-carrousel.service",
     "archive": "novamas-surveillance.service",
     "bookmark": "novamas-surveillance.service",

@@ -241,11 +241,27 @@ class WebConfig(_ConfigSection, frozen=True):
 class ApiConfig(_ConfigSection, frozen=True):
     """``[api]``: the read-only HTTP API of the web server. ``tokens``: the file of its tokens,
     which ``novamas token`` writes; without it there is no API. ``origins``: the sites whose pages
-    may read it in a browser, as ``https://shop.example``.
+    may read it in a browser, as ``https://shop.example``. ``streams``: maximum number of streams of
+    events, ``token_streams``: of one token. ``days`` and ``events``: for how long events are stored
+    so that streams can resume, and how many at most.
+
+    ``recall_key``: key of a reader among the people, ``recall_person``, used to request missed
+    events from tables, and the file or systemd credential with its passphrase.
     """
 
     tokens: Name | None = None
     origins: tuple[Name, ...] = ()
+    streams: Files = 1000
+    token_streams: Files = 100
+    days: Days = 7
+    events: Annotated[
+        int,
+        Meta(ge=10_000, le=100_000_000, description="a whole number from 10000 to 100000000"),
+    ] = 500_000
+    recall_key: Name | None = None
+    recall_passphrase_file: Name | None = None
+    recall_passphrase_credential: Name | None = None
+    recall_person: Name | None = None
 
 
 Money = Annotated[

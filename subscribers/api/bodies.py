@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from common.contract.http_bodies import (
-    CLOUD_TYPE_PREFIX,
-    CloudEvent,
     HistoryBody,
     JackpotBody,
     JackpotNotCurrent,
@@ -12,6 +12,7 @@ from common.contract.http_bodies import (
     TableBody,
 )
 from common.contract.topics import Topics
+from subscribers.feed.cloud_events import CloudEventNames, cloud_event_headers, event_id
 from subscribers.feed.floor import Floor
 from subscribers.feed.meter import silence
 from subscribers.feed.table_snapshot import TableSnapshot
@@ -71,14 +72,17 @@ def jackpot_body(floor: Floor, name: str) -> JackpotBody:
     )
 
 
-def state_event(site: str, known: TableSnapshot) -> CloudEvent | None:
-    """Return the attributes of a table's state as a CloudEvent; None if there is no state."""
+def state_headers(site: str, known: TableSnapshot) -> dict[str, str]:
+    """Return the names of CloudEvents for a table's state; none if there is no state."""
     state = known.state
     if state is None:
-        return None
-    return CloudEvent(
-        id=f"{state.boot}.{state.seq}",
-        source=f"{Topics(site, known.simulated).root}/{known.table}",
-        type=f"{CLOUD_TYPE_PREFIX}state",
-        time=state.time,
+        return {}
+    names = CloudEventNames(
+        event_id(site, known.table, state.boot, state.seq),
+        f"{Topics(site, known.simulated).root}/{known.table}",
+        "state",
+        state.time,
     )
+    with contextlib.suppress(ValueError):  # a name that the contract does not allow
+        return cloud_event_headers(names)
+    return {}

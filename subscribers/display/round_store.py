@@ -14,6 +14,7 @@ from typing import Any
 import msgspec
 
 from subscribers.display.rounds import PlayedRound, merge_rounds
+from subscribers.sqlite_copy import open_copy
 
 MAX_UNWRITTEN = 50_000
 """Maximum number of unwritten rounds in memory; after that the oldest are dropped."""
@@ -49,7 +50,12 @@ class RoundStore:
         self._file: sqlite3.Connection | None = None
         with self._logged_errors():
             folder.mkdir(parents=True, exist_ok=True)
-            self._file = _open_file(self._path)
+            self._file = open_copy(
+                self._path,
+                SCHEMA_VERSION,
+                (_CREATE, _TIMES),
+                check="SELECT count(*) FROM rounds",
+            )
 
     def store(self, table: str, round_: PlayedRound) -> None:
         """Store a round, merging it with what was known of it."""
@@ -186,35 +192,3 @@ class RoundStore:
                     "the web server: it sets a damaged file aside",
                     self._current_error,
                 )
-
-
-def _open_file(path: Path) -> sqlite3.Connection:
-    """Open the file, creating it if missing. An unreadable one is renamed and kept; no evidence is
-    lost, as the daemon's journal has everything.
-    """
-    for attempt in (1, 2):
-        file = sqlite3.connect(path, isolation_level=None)
-        try:
-            (version,) = file.execute("PRAGMA user_version").fetchone()
-            if version in (0, SCHEMA_VERSION):
-                for statement in (
-                    "PRAGMA journal_mode = WAL",
-                    "PRAGMA synchronous = NORMAL",
-                    _CREATE,
-                    _TIMES,
-                    f"PRAGMA user_version = {SCHEMA_VERSION}",
-                    "SELECT count(*) FROM rounds",
-                ):
-                    file.execute(statement).fetchall()
-                return file
-        except sqlite3.DatabaseError:
-            if attempt == 2:
-                raise
-        file.close()
-        path.rename(_unused_name(path))
-    raise AssertionError("a newly created file has the current version")
-
-
-def _unused_name(path: Path) -> Path:
-    names = (path.with_suffix(f".unreadable-{number}") for number in range(1, 10_000))
-    return next(name for name in names if not name.exists())

@@ -112,8 +112,8 @@ class ServiceConnection:
     """One logical connection of a service.
 
     ``topics`` are subscribed to after each connect. ``will`` is the topic and body of the last
-    will. ``on_message`` is called for each message, ``on_link`` with True after each connect and
-    with False after each loss.
+    will, or None. ``on_message`` is called for each message, ``on_link`` with True after each
+    connect and with False after each loss.
 
     ``session`` is the client id of a persistent session: the broker stores messages while the
     service is away and redelivers each one that :meth:`acknowledge` did not cover. With None there
@@ -125,7 +125,7 @@ class ServiceConnection:
         self,
         login: BrokerLogin,
         topics: Sequence[str],
-        will: tuple[str, bytes],
+        will: tuple[str, bytes] | None,
         on_message: MessageHandler,
         on_link: Callable[[bool], None],
         session: str | None = None,
@@ -207,7 +207,7 @@ class ServiceConnection:
         )
 
     def _make_client(self, url: str) -> _ServiceClient:
-        topic, body = self._will
+        will = None if self._will is None else aiomqtt.Will(*self._will, qos=1, retain=True)
         return _ServiceClient(
             msgspec.structs.replace(self._login, url=url),
             self._handle,
@@ -217,7 +217,7 @@ class ServiceConnection:
             protocol=aiomqtt.ProtocolVersion.V311,
             keepalive=10,
             timeout=CONNECT_TIMEOUT_SECONDS,
-            will=aiomqtt.Will(topic, body, qos=1, retain=True),
+            will=will,
             max_queued_outgoing_messages=0,
         )
 

@@ -89,6 +89,7 @@ def main(argv: list[str] | None = None) -> int:
         web.keypads = Keypads(web.pit, floor, settings.keypads)
         web.surveillance = SurveillancePages(web.pit, settings, lambda: web.alive)
     BrowserConnection.proxies = Proxies(settings.proxies)
+    api_streams = 0 if settings.api is None else settings.api.streams
     config = uvicorn.Config(
         app(web, lambda _: _serving(web, listening)),
         log_config=None,
@@ -102,7 +103,7 @@ def main(argv: list[str] | None = None) -> int:
         ssl_certfile=settings.cert_file,
         ssl_keyfile=settings.key_file,
         timeout_keep_alive=15,
-        limit_concurrency=settings.streams + MAX_OTHER_REQUESTS,
+        limit_concurrency=settings.streams + api_streams + MAX_OTHER_REQUESTS,
         timeout_graceful_shutdown=SHUTDOWN_TIMEOUT_SECONDS,
     )
     _Server(config, web).run(sockets=[listening])
@@ -170,8 +171,7 @@ class _Server(uvicorn.Server):
                     for task in listening:
                         task.cancel()
             finally:
-                self._web.alive = False
-                self._web.floor.wake()
+                self._web.end()
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -180,8 +180,7 @@ class _Server(uvicorn.Server):
         yield
 
     def _end(self) -> None:
-        self._web.alive = False
-        self._web.floor.wake()
+        self._web.end()
         self.should_exit = True
 
 

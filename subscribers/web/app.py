@@ -25,6 +25,7 @@ from common.contract.messages.messages import ENGLISH, LANGUAGES, first_of, text
 from common.days import bounds, day_of, on_wire
 from common.metrics.text import TEXT_CONTENT_TYPE, exposition
 from subscribers.api.routes import Api
+from subscribers.api.settings import ApiPlace
 from subscribers.display import pages
 from subscribers.display.permanency import (
     Permanency,
@@ -96,9 +97,19 @@ class WebApplication:
         self.motions = Motions(floor)
         self.counts = WebCounters()
         self.pit: Pit | str = "this server has no console"
-        self.api = None if settings.api is None else Api(settings.api, settings.site, floor)
+        place = ApiPlace(settings.site, settings.broker, settings.state, settings.send_timeout)
+        self.api = (
+            None if settings.api is None else Api(settings.api, place, floor, lambda: self.alive)
+        )
         self.keypads: Keypads | None = None
         self.surveillance: SurveillancePages | None = None
+
+    def end(self) -> None:
+        """End all streams: the server shuts down."""
+        self.alive = False
+        self.floor.wake()
+        if self.api is not None:
+            self.api.wake()
 
     async def stream(self, request: Request) -> Response:
         """``/stream?table=a&table=b&jackpot=c&lang=es``: pictures as they change."""
@@ -145,7 +156,7 @@ class WebApplication:
 
     async def metrics(self, _: Request) -> Response:
         """``/metrics``: the server's metrics, for Prometheus."""
-        body = await exposition(FAMILIES, metric_values(self.counts, self.floor))
+        body = await exposition(FAMILIES, metric_values(self.counts, self.floor, self.api))
         return Response(body, headers=NO_STORE_HEADERS, media_type=TEXT_CONTENT_TYPE)
 
     async def days_page(self, request: Request) -> Response:

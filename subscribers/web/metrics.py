@@ -5,6 +5,7 @@ from __future__ import annotations
 import msgspec
 
 from common.metrics.family import MetricFamily, Values
+from subscribers.api.routes import Api
 from subscribers.feed.floor import Floor
 
 FAMILIES = (
@@ -23,6 +24,27 @@ FAMILIES = (
     MetricFamily("novamas_web_tables", "gauge", "Tables shown."),
     MetricFamily("novamas_web_tables_deaf", "gauge", "Tables without current data."),
     MetricFamily("novamas_web_changes_total", "counter", "Changes of tables."),
+    MetricFamily("novamas_web_api_streams", "gauge", "HTTP API: open streams of events."),
+    MetricFamily(
+        "novamas_web_api_streams_refused_total",
+        "counter",
+        "HTTP API: streams refused because there were too many.",
+    ),
+    MetricFamily(
+        "novamas_web_api_streams_behind_total",
+        "counter",
+        "HTTP API: streams ended because the reader was too slow.",
+    ),
+    MetricFamily(
+        "novamas_web_api_gaps_total",
+        "counter",
+        "HTTP API: gaps, because a daemon no longer had events that were missed.",
+    ),
+    MetricFamily(
+        "novamas_web_api_storing",
+        "gauge",
+        "HTTP API: 1: events are stored and streamed. 0: they cannot be stored.",
+    ),
     MetricFamily(
         "novamas_web_broker_connected",
         "gauge",
@@ -45,8 +67,24 @@ class WebCounters(msgspec.Struct):
     """Pictures sent."""
 
 
-def metric_values(counts: WebCounters, floor: Floor) -> dict[str, Values]:
+def metric_values(counts: WebCounters, floor: Floor, api: Api | None) -> dict[str, Values]:
     """Return the values of all metrics."""
+    return _web_values(counts, floor) | ({} if api is None else _api_values(api))
+
+
+def _api_values(api: Api) -> dict[str, Values]:
+    return {
+        "novamas_web_api_streams": {(): api.counts.streams},
+        "novamas_web_api_streams_refused_total": {(): api.counts.refused},
+        "novamas_web_api_streams_behind_total": {(): api.counts.left_behind},
+        "novamas_web_api_gaps_total": {(): 0 if api.events is None else api.events.gaps},
+        "novamas_web_api_storing": {
+            (): api.events is not None and api.events.trouble is None,
+        },
+    }
+
+
+def _web_values(counts: WebCounters, floor: Floor) -> dict[str, Values]:
     return {
         "novamas_web_streams": {(): counts.streams},
         "novamas_web_streams_refused_total": {(): counts.refused},

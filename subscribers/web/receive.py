@@ -20,6 +20,8 @@ def receivers(web: WebApplication) -> Iterator[tuple[str, Coroutine[Any, Any, No
     settings = web.settings
     yield from worlds.receivers(web.floor, settings.site, settings.broker, web.motions.on_message)
     yield "jackpots", _check_jackpots(web.floor)
+    if web.api is not None and web.api.events is not None:
+        yield "events", web.api.run()
     if isinstance(web.pit, Pit):
         yield "commands", web.pit.run()
     if web.keypads is not None and web.settings.keypads:
