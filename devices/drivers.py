@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
+from common.extensions import ExtensionError, ExtensionRecord, load_extension
 from common.suggestions import unknown_word
 from devices.codec import Driver, Registry
 
@@ -27,12 +28,43 @@ DRIVERS: Registry = {
 }
 
 
+_extensions: dict[str, Driver] = {}
+"""The drivers of enabled extensions, by name."""
+
+
+def enable_driver(name: str) -> ExtensionRecord:
+    """Load the driver of an extension: :func:`driver` then knows it. Raises
+    :class:`ExtensionError`.
+    """
+    if name in DRIVERS:
+        raise ExtensionError(
+            f"extension {name}: a driver of novamas has this name, and no extension replaces it; "
+            "its author must choose another"
+        )
+    found, record = load_extension("drivers", name, lambda found: _flaw(found, name))
+    _extensions[name] = found
+    return record
+
+
+def _flaw(found: object, name: str) -> str | None:
+    if not isinstance(found, Driver):
+        return "it is not a devices.codec.Driver"
+    return None if found.name == name else f"its driver is called {found.name!r}, not {name!r}"
+
+
+def driver_names() -> list[str]:
+    """Return the names of all drivers, also of enabled extensions."""
+    return sorted((*DRIVERS, *_extensions))
+
+
 def driver(name: str) -> Driver:
     """Return a driver by name. Raises ``KeyError`` with a suggestion or the known names."""
+    if name in _extensions:
+        return _extensions[name]
     try:
         module, attribute = DRIVERS[name].split(":")
     except KeyError:
-        raise KeyError(unknown_word("driver", name, sorted(DRIVERS))) from None
+        raise KeyError(unknown_word("driver", name, driver_names())) from None
     found = getattr(import_module(module), attribute)
     assert isinstance(found, Driver)
     return found

@@ -11,6 +11,7 @@ import msgspec
 
 from common.contract.version import SOFTWARE
 from controller.cli import CommandLineError
+from controller.cli.extensions import enable_extensions, extension_argument
 from controller.cli.progress import Percent
 from controller.cli.verdicts import (
     add_journal,
@@ -35,12 +36,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="KEYFILE",
         help="the private key of surveillance (64 digits), to prove sealed tables too",
     )
+    extension_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the verdict and return its exit status."""
     from controller.proof.audit import audit
 
+    enable_extensions(arguments)
     unseal = None if arguments.unseal is None else _unseal(arguments.unseal)
     with Percent("auditing") as percent:
         result = audit(arguments.journal, unseal, percent.show, arguments.signer, arguments.jobs)
@@ -112,6 +115,7 @@ def _page(result: Audit, journal: Path) -> list[str]:
             f"Run       {run.boot} since {run.since}: {run.software}, Python {run.python}, "
             f"{run.events} events{other}"
         )
+        lines += [f"Extension {used}" for used in run.extensions]
     lines += [f"Unproved  {count}: {why}" for why, count in result.unproved.items()]
     lines += [f"Note      {note}" for note in result.notes]
     if result.unheard:

@@ -17,6 +17,7 @@ from common.places import WrittenDecimal, format_path
 from common.readings import AnyReading, escape
 from common.sections import Notes, read_section
 from controller.cli import CommandLineError
+from controller.cli.extensions import enable_extensions, extension_argument
 from controller.cli.numbers import seconds
 from controller.configuration.amounts import section_in_minor_units
 from controller.configuration.profiles import text_of
@@ -60,10 +61,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="KEY=VALUE",
         help="an option of the driver; may be repeated",
     )
+    extension_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Print readings to stdout, and skipped lines to stderr."""
+    enable_extensions(arguments)
     codec = make_codec(arguments.driver, arguments.device, arguments.option)
     recording = read_whole(arguments.recording)
     encoder = msgspec.json.Encoder()

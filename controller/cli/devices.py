@@ -14,7 +14,7 @@ import msgspec
 from controller.cli.identify import ending_by_signal, listen, summary
 from controller.cli.numbers import seconds
 from devices.codec import Driver
-from devices.drivers import DRIVERS, driver
+from devices.drivers import driver, driver_names
 from devices.links import LinkFailedError
 from devices.links.ports import SerialPort, holders, ports
 from devices.links.takers import (
@@ -54,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     serial_ports, readers, drivers = (
         ports(),
         hid_devices(),
-        [driver(name) for name in sorted(DRIVERS)],
+        [driver(name) for name in driver_names()],
     )
     claimed = adapters_without_port(), running_takers()
     sent = {} if arguments.identify is None else identify(serial_ports, arguments.identify)

@@ -23,7 +23,7 @@ from controller.cli.decode import driver_named
 from controller.cli.numbers import seconds
 from controller.cli.speeds import SCHEMES, USUAL_SPEEDS, at_speed, listen_to
 from devices.codec import Driver, RequestingCodec
-from devices.drivers import DRIVERS, driver
+from devices.drivers import driver, driver_names
 from devices.identification import Identification, Match
 from devices.links import LinkFailedError, check_link
 from devices.watch import UNINTELLIGIBLE_BYTES
@@ -112,7 +112,7 @@ def candidates(url: str, profiles: Sequence[Driver] = ()) -> list[Driver]:
     """Return the drivers of devices that are connected by such a link."""
     scheme = url.partition("://")[0]
     kind = scheme if scheme in ("usb", "mqtt") else "serial"
-    return [*(each for name in DRIVERS if (each := driver(name)).scheme == kind), *profiles]
+    return [*(each for name in driver_names() if (each := driver(name)).scheme == kind), *profiles]
 
 
 def describe(match: Match, language: str = ENGLISH) -> str:

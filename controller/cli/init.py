@@ -117,14 +117,14 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Write a file that ``novamas check`` accepts. Raises :class:`CommandLineError`."""
-    from devices.drivers import DRIVERS, driver
+    from devices.drivers import driver, driver_names
     from devices.links.ports import ports
     from devices.links.usb_devices import hid_devices
 
     if arguments.file.exists():
         raise CommandLineError(f"{arguments.file} already exists; not overwritten")
-    if arguments.driver not in DRIVERS:
-        raise CommandLineError(unknown_word("driver", arguments.driver, sorted(DRIVERS)), 2)
+    if arguments.driver not in driver_names():
+        raise CommandLineError(unknown_word("driver", arguments.driver, driver_names()), 2)
     if arguments.decree is None:
         raise CommandLineError(f"which decree do the tables play under?\n{decree_choices()}", 2)
     device_driver = driver(arguments.driver)

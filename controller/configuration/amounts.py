@@ -15,7 +15,7 @@ from common.sections import Notes
 from common.suggestions import CERTAIN_LIKENESS, closest
 from controller.configuration.settings import JackpotConfig
 from controller.games.games import GAMES, settings_of
-from devices.drivers import DRIVERS, driver
+from devices.drivers import driver, driver_names
 
 
 def in_minor_units(content: dict[str, Any], notes: Notes) -> dict[str, Any]:
@@ -75,7 +75,7 @@ def _amounts(content: dict[str, Any], currency: str) -> Iterator[tuple[KeyPath, 
             kind = settings_of(game)
             yield from _in_section(kind, table.get("settings"), (*at, "settings"), currency)
         for place, device in _sections(table, "device"):
-            name = _closest(device.get("driver"), DRIVERS)
+            name = _closest(device.get("driver"), driver_names())
             if name is not None:
                 kind, given_options = driver(name).options, device.get("options")
                 yield from _in_section(kind, given_options, (*at, *place, "options"), currency)

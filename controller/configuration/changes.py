@@ -12,7 +12,8 @@ from msgspec.structs import replace
 
 from controller.configuration.settings import Configuration, DeviceConfig, SiteConfig, TableConfig
 
-TABLES = "table"
+TABLES, EXTENSIONS = "table", "extensions"
+"""Sections that take effect at a reload: a driver is loaded with the table that uses it."""
 
 COMMANDS_BY_SECTION: Mapping[str, str] = {
     "web": "novamas web",
@@ -66,7 +67,7 @@ def changes(before: Configuration, after: Configuration) -> Changes:
         restart=tuple(
             key
             for section in Configuration.__struct_fields__
-            if section != TABLES and section not in COMMANDS_BY_SECTION
+            if section not in (TABLES, EXTENSIONS) and section not in COMMANDS_BY_SECTION
             for key in _keys(getattr(before, section), getattr(after, section), section)
         ),
         others=others,
@@ -103,6 +104,7 @@ def apply_changes(
         archive=after.archive,
         webhooks=after.webhooks,
         webhook=after.webhook,
+        extensions=after.extensions,
     )
 
 

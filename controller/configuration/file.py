@@ -16,6 +16,7 @@ from common import places
 from common.sections import Notes, read_section
 from controller.configuration.amounts import in_minor_units
 from controller.configuration.checks import flaws
+from controller.configuration.extensions import enable_drivers
 from controller.configuration.profiles import load_profiles
 from controller.configuration.settings import (
     ApiConfig,
@@ -103,6 +104,7 @@ def inspect_configuration(path: str | Path) -> Inspection:
     except UnreadableError as error:
         return Inspection(None, error.mistakes, frozenset(), ())
     notes: Notes = []
+    enable_drivers(sources.given, notes)
     state = Path(os.environ.get("STATE_DIRECTORY", "").partition(":")[0] or main.resolve().parent)
     content = in_minor_units(with_defaults(sources.given), notes)
     parsed: Configuration = read_section(Configuration, content, (), notes)

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from common.sections import Notes
 from controller.configuration.settings import Configuration, DeviceConfig, TableConfig
-from devices.drivers import DRIVERS, driver
+from devices.drivers import driver, driver_names
 from devices.profiles.mistakes import MAX_PROFILE_BYTES
 
 
@@ -32,7 +32,7 @@ def text_of(path: Path) -> str:
 
 def is_described(name: str) -> bool:
     """True if the driver takes its behaviour from a profile."""
-    return name in DRIVERS and driver(name).described is not None
+    return name in driver_names() and driver(name).described is not None
 
 
 def load_profiles(

@@ -445,6 +445,15 @@ class MetricsConfig(_ConfigSection, frozen=True):
     listen: Name | None = None
 
 
+class ExtensionsConfig(_ConfigSection, frozen=True):
+    """``[extensions]``: drivers and webhook adapters of installed packages, by name. Nothing else
+    of other packages is loaded.
+    """
+
+    drivers: tuple[Slug, ...] = ()
+    webhooks: tuple[Slug, ...] = ()
+
+
 class LogConfig(_ConfigSection, frozen=True):
     """``[log]``: the log on standard error. ``json`` for machines, ``console`` for people."""
 
@@ -665,6 +674,7 @@ class WebhookConfig(_ConfigSection, frozen=True):
     of simulated tables instead of those of real ones. ``secret_file`` or the systemd credential
     ``secret_credential``: the keys that sign. ``parallel``: tables whose events are sent at the
     same time. ``give_up_after``: hours after which an event that cannot be sent is a dead letter.
+    ``adapter``: an extension that makes the body of each request.
     """
 
     id: Slug
@@ -679,6 +689,7 @@ class WebhookConfig(_ConfigSection, frozen=True):
     ca_file: Name | None = None
     parallel: Annotated[int, Meta(ge=1, le=32, description="a whole number from 1 to 32")] = 4
     give_up_after: Annotated[float, Meta(ge=0.01, le=720, description="hours, 0.01 to 720")] = 72.0
+    adapter: Slug | None = None
 
 
 class VideoConfig(_ConfigSection, frozen=True):
@@ -722,6 +733,7 @@ class Configuration(_ConfigSection, frozen=True):
     webhook: tuple[WebhookConfig, ...] = ()
     archive: ArchiveConfig = ArchiveConfig()
     standby: StandbyConfig | None = None
+    extensions: ExtensionsConfig = ExtensionsConfig()
     metrics: MetricsConfig = MetricsConfig()
     log: LogConfig = LogConfig()
 

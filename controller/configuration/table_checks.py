@@ -21,7 +21,7 @@ from controller.games.game import Game
 from controller.games.games import GAMES, make_game, settings_of
 from controller.rulebooks.chapters import decrees, games_of
 from devices.codec import Driver
-from devices.drivers import DRIVERS, driver
+from devices.drivers import driver, driver_names
 from devices.links import link_mistakes
 from devices.profiles.mistakes import ProfileError
 
@@ -159,7 +159,7 @@ def device_flaws(at: KeyPath, device: DeviceConfig) -> Flaws:
         driver_ = driver(device.driver)
     except KeyError as error:
         yield (*at, "driver"), text_of(error)
-        near = closest(device.driver, DRIVERS, CERTAIN_LIKENESS)
+        near = closest(device.driver, driver_names(), CERTAIN_LIKENESS)
         if near is not None and driver(near).described is None:
             yield from _options(driver(near).options, device.options, (*at, "options"))
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from functools import cache
 from urllib.parse import urlsplit
 
@@ -32,11 +32,11 @@ def webhooks(configuration: Configuration) -> Flaws:
         if webhook.id and webhook.id in ids[:index]:
             problem = f"another webhook has the id {webhook.id} too; choose another id"
             yield (*at, "id"), problem
-        for key, problem in _webhook(webhook):
+        for key, problem in _webhook(webhook, configuration.extensions.webhooks):
             yield (*at, *key), problem
 
 
-def _webhook(webhook: WebhookConfig) -> Iterator[tuple[KeyPath, str]]:
+def _webhook(webhook: WebhookConfig, adapters: Container[str]) -> Iterator[tuple[KeyPath, str]]:
     if not webhook.id:  # reported when the file was read
         return
     for name, problem in (
@@ -52,6 +52,11 @@ def _webhook(webhook: WebhookConfig) -> Iterator[tuple[KeyPath, str]]:
             yield (key,), f"`{given[0]}` is set too; remove one of them"
     if webhook.address and (why := _address(webhook.address)) is not None:
         yield ("address",), why
+    if webhook.adapter is not None and webhook.adapter not in adapters:
+        yield (
+            ("adapter",),
+            f"add {webhook.adapter!r} to `webhooks` of [extensions], which enables it",
+        )
     for number, kind in enumerate(webhook.events):
         if kind not in event_types():
             yield ("events", number), unknown_word("event", kind, sorted(event_types()))

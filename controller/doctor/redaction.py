@@ -18,7 +18,7 @@ import msgspec
 from controller.configuration.secrets import SECRET_FILES
 from controller.configuration.settings import Configuration, DeviceConfig, TableConfig
 from controller.games.games import GAMES, settings_of
-from devices.drivers import DRIVERS, driver
+from devices.drivers import driver, driver_names
 
 SET_MARK = "(set)"
 """Replaces a secret, or its location."""
@@ -100,7 +100,7 @@ def _redact_known(kind: type[msgspec.Struct] | None, value: Any) -> Any:
 
 
 def _options_of(name: Any) -> type[msgspec.Struct] | None:
-    return driver(name).options if isinstance(name, str) and name in DRIVERS else None
+    return driver(name).options if isinstance(name, str) and name in driver_names() else None
 
 
 def _settings_of(name: Any) -> type[msgspec.Struct] | None:

@@ -13,7 +13,9 @@ import msgspec
 from common.chain.hand_over import Tenure
 from common.contract.json_bodies import Stored
 from common.contract.version import SOFTWARE
+from common.extensions import ExtensionRecord
 from controller.configuration.codec_options import codec_options
+from controller.configuration.extensions import used_extensions
 from controller.configuration.settings import Configuration
 
 StartReason = Literal["boot", "lost", "day", "aside", "reload", "restored"]
@@ -128,7 +130,8 @@ class Boot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     ``removed``, that the people file or the tables changed, or that the journal continues a
     ``restored`` backup. ``clock``: null in releases that did not check it. ``people``: null if no
     command needs a signature. ``reloaded``: ``tables`` or their devices differ from here on.
-    ``standby``: null if the daemon is not one of a pair.
+    ``standby``: null if the daemon is not one of a pair. ``extensions``: the drivers from outside
+    that decode the devices of ``tables``.
     """
 
     software: str
@@ -144,6 +147,7 @@ class Boot(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     reloaded: bool = False
     restored: RestoredBackup | None = None
     standby: Tenure | None = None
+    extensions: tuple[ExtensionRecord, ...] = ()
 
 
 class TableStart(msgspec.Struct, frozen=True, kw_only=True):
@@ -179,6 +183,7 @@ def boot(
         people=people,
         reloaded=reloaded,
         standby=standby,
+        extensions=used_extensions(configuration),
         tables=tuple(
             TableSetup(
                 id=table.id,

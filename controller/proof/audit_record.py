@@ -83,7 +83,12 @@ class AuditRecord:
         self._tables, self.reading_ranges = {}, {}
         self.runs = {
             boot: AuditedRun(
-                boot=boot, software=run.software, python=run.python, since="", first=run.first
+                boot=boot,
+                software=run.software,
+                python=run.python,
+                since="",
+                first=run.first,
+                extensions=[*run.extensions],
             )
             for boot, run in self.runs.items()
         }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from common.extensions import ExtensionRecord
 from controller.proof.outcome import ProofOutcome, conclude
 from controller.proof.verdict import Verdict
 
@@ -59,9 +60,12 @@ class AuditedRun(msgspec.Struct, kw_only=True):
     commands: int = 0
     events: int = 0
     differences: int = 0
+    extensions: list[ExtensionRecord] = []
+    """The drivers from outside that decoded its devices."""
 
     def add(self, later: AuditedRun) -> None:
         """Add the counts of later entries of this run."""
+        self.extensions += [each for each in later.extensions if each not in self.extensions]
         self.entries += later.entries
         self.readings += later.readings
         self.commands += later.commands

@@ -10,6 +10,7 @@ from common.chain.schema import Entry
 from common.confidential.bodies import is_sealed
 from common.contract.notation import write
 from common.contract.retained import About
+from common.extensions import loaded_record
 from controller.games.games import make_game
 from controller.journal.setup import Boot, TableSetup
 from controller.proof.audit_record import AuditRecord
@@ -168,6 +169,7 @@ class TableReplays:
             entries=1,
         )
         self._record.audit.runs.append(run)
+        self._note_extensions(run, boot)
         self.replays = {}
         self.setups = boot.tables
         for setup in boot.tables:
@@ -176,6 +178,8 @@ class TableReplays:
     def change_tables(self, entry: Entry, boot: Boot) -> None:
         """Change the set of tables, or their setup. Unchanged tables continue."""
         self.setups = boot.tables
+        if (run := self._record.runs.get(entry.boot)) is not None:
+            self._note_extensions(run, boot)
         there = {setup.id: setup for setup in boot.tables}
         for table, replay in [*self.replays.items()]:
             if there.get(table) != replay.setup:
@@ -184,6 +188,25 @@ class TableReplays:
         for setup in boot.tables:
             if setup.id not in self.replays:
                 self._add_replay(entry, boot, setup, whole=True)
+
+    def _note_extensions(self, run: AuditedRun, boot: Boot) -> None:
+        """Note the drivers from outside that a run used, and whether they are loaded here."""
+        for used in boot.extensions:
+            if used in run.extensions:
+                continue
+            run.extensions.append(used)
+            here = loaded_record("drivers", used.name)
+            if here is None:
+                self._record.audit.notes.append(
+                    f"run {run.boot} decoded with the extension {used}; it is not loaded here, so "
+                    "nothing of its devices can be derived. Install that version, and audit with "
+                    f"--extension {used.name}"
+                )
+            elif here != used:
+                self._record.audit.notes.append(
+                    f"run {run.boot} decoded with the extension {used}; here is {here.package} "
+                    f"{here.version}, sha256 {here.digest}, and a difference may come from that"
+                )
 
     def _add_replay(self, entry: Entry, boot: Boot, setup: TableSetup, *, whole: bool) -> None:
         handed = boot.standby is not None and boot.standby.before is not None

@@ -23,7 +23,7 @@ from controller.setup.model import (
     yes_by_default,
     yes_no,
 )
-from devices.drivers import DRIVERS, driver
+from devices.drivers import driver, driver_names
 from devices.links import check_link
 
 SIMULATED_DRIVER = "cammegh-ss2"
@@ -99,7 +99,7 @@ def _drivers(answers: Answers) -> list[Choice]:
     link = answers.get("table_device")
     scheme = link.partition("://")[0]
     scheme = scheme if scheme in ("usb", "mqtt") else "serial"
-    fitting = [driver(name) for name in DRIVERS if driver(name).scheme == scheme]
+    fitting = [driver(name) for name in driver_names() if driver(name).scheme == scheme]
     return [Choice(each.name, each.title) for each in fitting if each.described is None]
 
 

@@ -12,9 +12,12 @@ from pathlib import Path
 import msgspec
 
 from common.command_line import end_process
+from common.extensions import ExtensionError
+from common.log import structlog
 from common.people.private_key import PrivateKeyError
 from subscribers.essential import end_at_signal, ending_process
 from subscribers.service_log import log_lines
+from subscribers.webhooks.adapter import Adapter, load_adapter
 from subscribers.webhooks.errors import OutboxError
 from subscribers.webhooks.outbox import Outbox
 from subscribers.webhooks.service import WebhookService
@@ -31,7 +34,7 @@ def main(argv: list[str] | None = None) -> int:
     log_lines(settings.log)
     try:
         asyncio.run(_run(settings))
-    except (PrivateKeyError, OSError, OutboxError) as error:
+    except (ExtensionError, PrivateKeyError, OSError, OutboxError) as error:
         print(f"novamas webhooks: {error}", file=sys.stderr)  # noqa: T201
         return 1
     return 0
@@ -40,8 +43,13 @@ def main(argv: list[str] | None = None) -> int:
 async def _run(settings: WebhooksSettings) -> None:
     ending = asyncio.Event()
     end_at_signal(ending.set)
+    adapters = dict[str, Adapter]()
+    for webhook in settings.webhooks:
+        if webhook.adapter is not None:
+            adapters[webhook.id], record = load_adapter(webhook.adapter)
+            structlog.get_logger().info("adapter", webhook=webhook.id, extension=str(record))
     outbox = Outbox(Path(settings.outbox), service=True)
-    service = WebhookService(settings, outbox)
+    service = WebhookService(settings, outbox, adapters)
     with ending_process():
         await service.run(ending)
 

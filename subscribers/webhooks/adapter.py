@@ -10,6 +10,8 @@ from collections.abc import Callable
 
 import msgspec
 
+from common.extensions import ExtensionRecord, load_extension
+
 
 class WebhookEvent(msgspec.Struct, frozen=True, kw_only=True):
     """An event to send. ``body``: as published, JSON."""
@@ -31,6 +33,13 @@ class WebhookBody(msgspec.Struct, frozen=True, kw_only=True):
 
 Adapter = Callable[[WebhookEvent], WebhookBody | None]
 """Returns the body of the request for an event; None: this event is not sent."""
+
+
+def load_adapter(name: str) -> tuple[Adapter, ExtensionRecord]:
+    """Load the adapter of an extension. Raises :class:`common.extensions.ExtensionError`."""
+    return load_extension(
+        "webhooks", name, lambda found: None if callable(found) else "it is not a function"
+    )
 
 
 def as_published(event: WebhookEvent) -> WebhookBody:

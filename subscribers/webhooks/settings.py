@@ -31,6 +31,8 @@ class WebhookSettings(msgspec.Struct, frozen=True, kw_only=True):
     """Maximum number of tables whose events are sent at the same time."""
     give_up_after: float = 72.0
     """Hours after which an event that could not be sent becomes a dead letter."""
+    adapter: str | None = None
+    """The extension that makes the body of each request; None: the event as it was published."""
 
 
 class OutboxSettings(msgspec.Struct, frozen=True, kw_only=True):

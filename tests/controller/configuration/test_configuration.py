@@ -441,7 +441,7 @@ def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
         (
             "line 1: colour: unknown key; there are: site, table, journal, clock, surveillance, "
             "recordings, broker, people, web, api, carrousel, jackpot, sign, output, light, "
-            "bookmark, video, webhooks, webhook, archive, standby, metrics, log"
+            "bookmark, video, webhooks, webhook, archive, standby, extensions, metrics, log"
         ),
         "line 15: table[1].id: another table has the id ruleta-1 too",
         "line 20: table[1].device[0].driver: no driver 'camegh-ss2'; did you mean `cammegh-ss2`?",
@@ -768,6 +768,7 @@ def test_the_document_has_every_section() -> None:
         settings.CarrouselConfig,
         settings.ArchiveConfig,
         settings.StandbyConfig,
+        settings.ExtensionsConfig,
         settings.MetricsConfig,
         settings.JackpotConfig,
         settings.SignConfig,

@@ -117,6 +117,8 @@ class Daemon:
             "-c",
             "import sys; from controller.cli import main; sys.exit(main())",
         )
+        self.python = sys.executable
+        """The interpreter; another environment has other packages."""
         self.process: subprocess.Popen[bytes] | None = None
         self.stderr = subprocess.STDOUT
         """Where it writes its log. Another descriptor is not read here: hand it to :meth:`listen`.
@@ -129,7 +131,7 @@ class Daemon:
     def start(self, **environment: str) -> None:
         self._since = len(self._lines)
         self.process = subprocess.Popen(
-            [sys.executable, *self.program, "run", str(self.file)],
+            [self.python, *self.program, "run", str(self.file)],
             stdout=subprocess.PIPE,
             stderr=self.stderr,
             env={**os.environ, "STATE_DIRECTORY": str(self.folder), **environment},

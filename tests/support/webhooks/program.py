@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 import threading
 from collections import defaultdict
 from pathlib import Path
@@ -21,7 +20,7 @@ class Webhooks(Daemon):
     def start(self, **environment: str) -> None:
         self._since = len(self._lines)
         self.process = subprocess.Popen(
-            [sys.executable, "-c", NOVAMAS, "webhooks", str(self.file)],
+            [self.python, "-c", NOVAMAS, "webhooks", str(self.file)],
             stdout=subprocess.PIPE,
             stderr=self.stderr,
             env={**os.environ, "STATE_DIRECTORY": str(self.folder), **environment},
@@ -33,7 +32,7 @@ class Webhooks(Daemon):
     def say(self, action: str, *options: str) -> str:
         """Return the output of an action."""
         done = subprocess.run(
-            [sys.executable, "-c", NOVAMAS, "webhooks", action, str(self.file), *options],
+            [self.python, "-c", NOVAMAS, "webhooks", action, str(self.file), *options],
             capture_output=True,
             text=True,
             check=False,

@@ -1,0 +1,1 @@
+"""Extensions of Novamás: the wheel Acme W1, and messages to a chat."""
