@@ -134,6 +134,16 @@ def test_rounds_show_results_articles_evidence_and_who_gave_commands(
     expect(page.locator(".entries").first).to_contain_text("M. Lasa (table head)")
 
 
+def test_a_finding_names_its_round_and_the_round_is_marked(
+    forged: dict[str, Forged], page: Page
+) -> None:
+    for name in ("a number changed", "chained and signed"):
+        outcome(page, forged[name].page)
+        expect(page.locator("#verdict li").first).to_contain_text("(r1, session 1, round 1)")
+        page.click(".table summary")
+        expect(page.locator("td div.red")).to_have_count(1)
+
+
 @pytest.mark.parametrize("language", ["es", "ca", "eu", "gl", "en"])
 def test_the_verdict_comes_first_in_the_language_of_the_reader(
     language: str, forged: dict[str, Forged], page: Page

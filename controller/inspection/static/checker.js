@@ -40,10 +40,14 @@
   const others = [];
   const recent = new Map();
   const imported = new Map();
+  const marked = new Set();
+  /** @type {Map<number, any>} */
+  const located = new Map();
   let first = "";
   let last = "";
 
   function wrong(key, position, fields = {}) {
+    marked.add(position);
     if (problems.length < MAX_LISTED) problems.push({ key, position, fields });
     else more += 1;
   }
@@ -267,11 +271,13 @@
         (entry.kind === "input" && step.kind === "bytes" && step.time === entry.time));
     if (!joins) {
       close(chain);
-      chain.step = { table: entry.table, boot: entry.boot, places: [], events: [] };
+      const { table, boot } = entry;
+      chain.step = { table, boot, places: [], events: [], positions: [] };
     }
     chain.step.kind = entry.kind;
     chain.step.time = entry.time;
     chain.step.places.push(place);
+    chain.step.positions.push(entry.position);
   }
 
   /** File a finished step, which is what a table did with one input, under its round. */
@@ -299,6 +305,11 @@
     const round = rounds.get(name) ?? { ...at, time: step.time, notes: [], places: [] };
     rounds.set(name, round);
     round.places.push(...step.places);
+    for (const position of step.positions) {
+      if (!marked.has(position)) continue;
+      round.flawed = true;
+      located.set(position, { table: step.table, ...at });
+    }
     for (const event of step.events) {
       round.game ??= event.game;
       round.decree ??= event.decree;
@@ -518,6 +529,7 @@
       first,
       last,
       others: others.length,
+      located: [...located],
     });
   }
 
@@ -577,6 +589,9 @@
 
   async function onHeader(message) {
     header = message.header;
+    for (const found of [header.audit, header.witness]) {
+      for (const { position } of found?.against ?? []) marked.add(position);
+    }
     const lines = lenient.decode(await inflate(fromBase64(message.checkpoints))).split("\n");
     points = lines.filter((line) => line !== "").map(checkpoint);
     total = header.chains.reduce((sum, chain) => sum + chain.last - chain.after, 0);

@@ -152,7 +152,13 @@
   function spelled(problem) {
     const fields = { ...problem.fields };
     if (fields.kind) fields.kind = text(`kind.${fields.kind}`);
-    return text(problem.key, { position: problem.position, ...fields });
+    return placed(text(problem.key, { position: problem.position, ...fields }), problem.position);
+  }
+
+  /** Add the round of an entry to what is said of it. */
+  function placed(what, position) {
+    const place = new Map(verdict?.located).get(position);
+    return place?.round ? text("verdict.located", { what, ...place }) : what;
   }
 
   function reasons(outcomeFound) {
@@ -187,8 +193,8 @@
   }
 
   function stated(kind, against) {
-    return (against ?? []).map((each) =>
-      text(`verdict.${kind}_found`, { what: each.what, position: each.position ?? "–" }),
+    return (against ?? []).map(({ what, position }) =>
+      placed(text(`verdict.${kind}_found`, { what, position: position ?? "–" }), position),
     );
   }
 
@@ -388,6 +394,7 @@
         : text("round.between");
     const corrected = event?.type === "result.corrected" ? ` (${text("round.corrected")})` : "";
     const notes = round.notes.map((note) => make("div", {}, title(note)));
+    if (round.flawed) notes.push(make("div", { class: "red" }, `✗ ${text("round.flawed")}`));
     const articles = [event, ...round.notes].filter(Boolean).map((each) => article(each));
     const row = make(
       "tr",
