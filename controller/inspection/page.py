@@ -116,7 +116,8 @@ class ReadPage(msgspec.Struct, frozen=True):
 @cache
 def shell() -> bytes:
     """Return the shell of this release."""
-    style, checker, script = map(_static, ("page.css", "checker.js", "page.js"))
+    style, script = map(_static, ("page.css", "page.js"))
+    checker = "\n".join(map(_static, ("inflate.js", "checker.js")))
     parts = {
         "style": style,
         "style_digest": _policy_digest(style),

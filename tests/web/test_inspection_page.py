@@ -7,6 +7,7 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -296,3 +297,38 @@ def test_browser_and_command_line_refuse_the_same_data(
         assert not refused
     elif spoil[0] == "block":
         assert refused
+
+
+UNPACK = """([packed, limit]) => {
+  try { return Array.from(unpacked(new Uint8Array(packed), limit)); } catch (error) { return null; }
+}"""
+
+
+@settings(
+    max_examples=cases(80, 1000),
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(
+    parts=st.lists(st.binary(max_size=30), max_size=12),
+    level=st.integers(0, 9),
+    spoil=st.none() | st.tuples(st.integers(0, 400), st.integers(1, 255)),
+)
+def test_packed_calls_are_unpacked_as_python_does(
+    parts: list[bytes], level: int, spoil: tuple[int, int] | None, page: Page
+) -> None:
+    script = Path("controller/inspection/static/inflate.js").read_text()
+    if not page.evaluate("typeof unpacked === 'function'"):
+        page.add_script_tag(content=script)
+    packed = bytearray(zlib.compress(b"".join(parts * 3), level))
+    if spoil is not None:
+        packed[spoil[0] % len(packed)] ^= spoil[1]
+    unpacking = zlib.decompressobj()
+    try:
+        expected: list[int] | None = list(unpacking.decompress(bytes(packed)))
+    except zlib.error:
+        expected = None
+    if not unpacking.eof or unpacking.unused_data:
+        expected = None
+    assert page.evaluate(UNPACK, [list(packed), 1 << 20]) == expected
+    if expected:
+        assert page.evaluate(UNPACK, [list(packed), len(expected) - 1]) is None

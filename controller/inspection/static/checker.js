@@ -1,8 +1,11 @@
 // Checks the data of a page, in a worker: nothing of it goes anywhere. Everything in an entry is
 // data, and none of it is run. What it finds is reported by the key of a text and its fields.
 "use strict";
+
+/* global unpacked */
 {
   const MAX_BLOCK_BYTES = 2 ** 26;
+  const MAX_CALLS_BYTES = 2 ** 25;
   const MAX_LISTED = 20;
   const DIGESTS_AT_ONCE = 512;
   const PROGRESS_ENTRIES = 2000;
@@ -92,9 +95,10 @@
     return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
   }
 
+  /** Unpack a block; throw if it is not exactly one, or too long. */
   async function inflate(bytes) {
-    const unpacked = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
-    const reader = unpacked.getReader();
+    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+    const reader = stream.getReader();
     const parts = [];
     let size = 0;
     for (;;) {
@@ -162,6 +166,18 @@
     covered.set(entry.previous);
     covered.set(entry.text, HASH_BYTES);
     return same(await digest(covered), entry.hash);
+  }
+
+  /** Return the calls in an entry of bytes, as text; null if it has none that can be read. */
+  function callsOf(entry) {
+    const body = object(lenient.decode(entry.body));
+    if (typeof body?.packed !== "string") return body;
+    try {
+      const listed = unpacked(fromBase64(body.packed), MAX_CALLS_BYTES);
+      return { device: body.device, calls: JSON.parse(strict.decode(listed)) };
+    } catch {
+      return null;
+    }
   }
 
   // People and their signatures
@@ -322,8 +338,8 @@
   }
 
   function onBytes(entry) {
-    const body = object(lenient.decode(entry.body));
-    if (body === null || !Array.isArray(body.calls)) return;
+    const body = callsOf(entry);
+    if (!Array.isArray(body?.calls)) return;
     const name = `${entry.table} ${body.device}`;
     let text = recent.get(name) ?? "";
     for (const call of body.calls) {
@@ -428,7 +444,7 @@
     }
   }
 
-  /** Add the next entry of a chain. */
+  /** Add the next entry of a chain. `holds`: its hash does. */
   async function add(entry, holds, number, chain) {
     const { position, kind, table, time } = entry;
     const fields = { position, kind, table, time };
@@ -566,7 +582,9 @@
       const entry = record(opened.get(place.block), place.at, new Uint8Array(HASH_BYTES));
       const { position, kind, time } = entry;
       const hash = toHex(entry.hash);
-      entries.push({ position, kind, time, hash, body: lenient.decode(entry.body) });
+      const packed = kind === "bytes" ? callsOf(entry) : null;
+      const body = packed === null ? lenient.decode(entry.body) : JSON.stringify(packed);
+      entries.push({ position, kind, time, hash, body });
     }
     postMessage({ kind: "entries", day, table, name, entries });
   }
