@@ -60,8 +60,8 @@ SUBCOMMANDS: Mapping[str, str] = {
     "record": "record the bytes of a device to a file",
     "commission": "guide through the acceptance of a wheel or a shoe; write a signed protocol",
     "conform": (
-        "try a driver from outside against the requirements of the contract; report by id what is "
-        "wrong"
+        "try a program or a driver from outside against the requirements of the contract; report "
+        "by id what is wrong"
     ),
     "simulate": "simulate a device on a pseudo-terminal, a TCP port or a broker",
     "rules": "count the rules of the decrees by how the program treats them, or show some",

@@ -1,10 +1,11 @@
-"""``novamas conform``: tries a driver from outside against the requirements of the
+"""``novamas conform``: tries a program or a driver from outside against the requirements of the
 contract, and reports by id what it got wrong.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import tomllib
 from collections.abc import Callable, Sequence
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from common import clock
 from common.new_file import replace_file
 from controller.cli import CommandLineError
-from controller.cli.numbers import count
+from controller.cli.numbers import count, seconds
 
 if TYPE_CHECKING:
     from nacl.signing import SigningKey
@@ -28,11 +29,15 @@ if TYPE_CHECKING:
     from devices.recording import Recording
 
 ACTIONS = {
+    "subscriber": "-- COMMAND ...: try a program beside a simulated floor",
     "driver": "DRIVER RECORDING ...: try a driver on recordings of its device",
     "requirements": "print the page of all requirements",
     "verify": "FILE: check a signed report, and print it",
 }
 DEVICE = "device"
+PATIENCE_SECONDS = 5.0
+ROLES = ("recorder", "display")
+BROKER = re.compile(r"mqtt://[^/:]+(:\d+)?")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,6 +56,27 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--seed", type=count, default=1, help="the same seed repeats a trial (default: 1)"
+    )
+    parser.add_argument(
+        "--as",
+        dest="role",
+        choices=ROLES,
+        default=ROLES[0],
+        help="for subscriber: what the program is; a display needs only retained topics "
+        "(default: recorder)",
+    )
+    parser.add_argument(
+        "--broker",
+        metavar="URL",
+        help="for subscriber: mqtt://HOST:PORT of a broker that accepts every client, for programs "
+        "that speak MQTT 5 (default: a broker of its own, which speaks 3.1.1)",
+    )
+    parser.add_argument(
+        "--patience",
+        type=seconds,
+        default=PATIENCE_SECONDS,
+        metavar="SECONDS",
+        help="for subscriber: how long to wait for a line (default: 5)",
     )
     parser.add_argument(
         "--option",
@@ -85,7 +111,38 @@ def run(arguments: argparse.Namespace) -> int:
         return _verify(arguments.words)
     key = _key(arguments)
     _check_ids(arguments.only, arguments.action)
-    return _finish(_try_driver(arguments), arguments, key)
+    report = _try_driver(arguments) if arguments.action == "driver" else _try_program(arguments)
+    return _finish(report, arguments, key)
+
+
+def _try_program(arguments: argparse.Namespace) -> TrialReport:
+    """Try a program beside a simulated floor."""
+    import asyncio
+
+    from controller.conform.stage import StoppedError
+    from controller.conform.subscriber_trial import try_program
+
+    if not arguments.words:
+        raise CommandLineError("novamas conform subscriber -- COMMAND ...", status=2)
+    if arguments.broker is not None and not BROKER.fullmatch(arguments.broker):
+        raise CommandLineError(f"--broker {arguments.broker}: expected mqtt://HOST:PORT", status=2)
+    is_display = arguments.role == "display"
+    try:
+        findings = asyncio.run(
+            try_program(
+                arguments.words,
+                broker=arguments.broker,
+                display=is_display,
+                seed=arguments.seed,
+                patience=arguments.patience,
+                only=arguments.only,
+            )
+        )
+    except (StoppedError, OSError) as error:
+        raise CommandLineError(f"the trial could not begin: {error}") from None
+    files = [_tried(path) for path in map(Path, arguments.words) if path.is_file()]
+    subject = " ".join(arguments.words)
+    return _report("subscriber", subject, arguments.role, files, findings, arguments)
 
 
 def _try_driver(arguments: argparse.Namespace) -> TrialReport:

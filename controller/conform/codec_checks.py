@@ -420,7 +420,7 @@ def try_codec(
             findings.append(TrialFinding.not_tried(requirement, "the codec raised an exception"))
         elif requirement == "DRV-GOLDEN" and all(each.golden is None for each in subjects):
             findings.append(
-                TrialFinding.not_tried(requirement, "no recording has a file of readings")
+                TrialFinding.not_tried(requirement, "no recording has a file with its readings")
             )
         else:
             findings.append(TrialFinding.of(requirement, problems))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
@@ -79,10 +80,19 @@ def verdict(findings: Sequence[TrialFinding], *, chosen: bool) -> Verdict:
 
 def lines(report: TrialReport) -> Iterator[str]:
     """Yield the report as text for a person."""
+    untried: dict[str, list[str]] = {}
     for finding in report.findings:
+        if finding.outcome == "not tried":
+            untried.setdefault(" ".join(finding.problems), []).append(finding.id)
+            continue
         known = requirements().get(finding.id)
-        yield f"{finding.outcome:10}{finding.id:16}{known.text if known is not None else ''}"
-        yield from (f"{'':10}{problem}" for problem in finding.problems)
+        yield f"{finding.outcome:8}{finding.id:18}{known.text if known is not None else ''}"
+        yield from (f"{'':8}{problem}" for problem in finding.problems)
+    for reason, names in untried.items():
+        yield f"not tried, since {reason}:"
+        yield textwrap.fill(
+            ", ".join(names), 100, initial_indent=" " * 8, subsequent_indent=" " * 8
+        )
     passed = sum(finding.outcome == "passed" for finding in report.findings)
     yield (
         f"{report.subject}, as a {report.role}: {passed} of {len(report.findings)} requirements "

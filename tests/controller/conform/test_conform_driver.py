@@ -37,8 +37,8 @@ def test_a_driver_of_a_module_is_tried(
     monkeypatch.syspath_prepend(tmp_path)
     assert conform("driver", "acme_shoe:DRIVER", RECORDING) == 1
     shown = capsys.readouterr().out
-    assert "failed    DRV-LATE" in shown
-    assert shown.count("failed ") == 1
+    assert "failed  DRV-LATE" in shown
+    assert shown.count("failed  ") == 1
     assert shown.endswith("requirements met, seed 1: DOES NOT CONFORM\n")
 
 

@@ -1,0 +1,116 @@
+"""`novamas conform subscriber`: every mistake is found by its id, and a correct program passes."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from controller.conform.report import TrialFinding
+from controller.conform.requirements import to_try
+from controller.conform.scenarios import ANYWHERE, DECIDED_BY, SCENARIOS
+from controller.conform.subscriber_trial import try_program
+from tests.controller.conform.broken_subscribers import BROKEN, BrokenSubscriber
+
+PATIENCE_SECONDS = 5.0
+AT_ONCE = 4
+"""Trials that run beside each other; they mostly wait."""
+CORRECT = BrokenSubscriber("correct", "", ())
+DISPLAY = Path(__file__).parent / "display.py"
+
+
+def tried(
+    command: Sequence[str | Path], *, display: bool = False, patience: float = PATIENCE_SECONDS
+) -> list[TrialFinding]:
+    return asyncio.run(
+        try_program(
+            [str(word) for word in command],
+            broker=None,
+            display=display,
+            seed=1,
+            patience=patience,
+        )
+    )
+
+
+def failed(findings: Sequence[TrialFinding]) -> dict[str, tuple[str, ...]]:
+    return {each.id: each.problems for each in findings if each.outcome == "failed"}
+
+
+def test_every_requirement_is_decided_by_a_scenario() -> None:
+    decided = {*SCENARIOS, *DECIDED_BY, *ANYWHERE}
+    assert decided == {*to_try("subscriber")}
+    assert {*to_try("subscriber", display=True)} < decided
+
+
+def test_every_requirement_has_a_program_that_violates_it() -> None:
+    assert {broken.id for broken in BROKEN} == {*to_try("subscriber")}
+
+
+@pytest.mark.usefixtures("programs")
+def test_each_broken_program_is_caught_by_its_id(tmp_path: Path) -> None:
+    def judge(number: int) -> str | None:
+        broken = BROKEN[number]
+        folder = tmp_path / str(number)
+        folder.mkdir()
+        found = failed(tried([sys.executable, broken.write(folder)]))
+        more = {key: found[key] for key in found.keys() - {broken.id} - broken.follows}
+        if broken.id in found and not more:
+            return None
+        return (
+            f"{broken.name}: {broken.id} {'is' if broken.id in found else 'is not'} found; {more}"
+        )
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        wrong = [each for each in pool.map(judge, range(len(BROKEN))) if each is not None]
+    assert not wrong, "\n".join(wrong)
+
+
+@pytest.mark.essential
+@pytest.mark.usefixtures("programs")
+def test_our_own_program_meets_every_requirement(tmp_path: Path) -> None:
+    findings = tried([sys.executable, CORRECT.write(tmp_path)])
+    assert {each.id: each.problems for each in findings} == dict.fromkeys(to_try("subscriber"), ())
+
+
+@pytest.mark.usefixtures("programs")
+def test_a_display_meets_what_a_display_must() -> None:
+    findings = tried([sys.executable, DISPLAY], display=True)
+    assert {each.id: each.problems for each in findings} == dict.fromkeys(
+        to_try("subscriber", display=True), ()
+    )
+
+
+HOSTILE = {
+    "import sys; sys.exit('no configuration')": ("SUB-START", "status 1: no configuration"),
+    "import time; time.sleep(60)": ("SUB-START", "it has not connected"),
+    "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(60)": (
+        "SUB-START",
+        "it has not connected",
+    ),
+    "while True: print('x' * 100_000)": ("SUB-LINES", "more than"),
+    "while True: print('{}', flush=True)": ("SUB-LINES", "table"),
+    "import os, socket; b = os.environ['NOVAMAS_BROKER'].rsplit(':', 1)[1]; "
+    "s = socket.create_connection(('127.0.0.1', int(b))); s.send(b'GET / HTTP/1.1\\r\\n\\r\\n'); "
+    "s.recv(9); import time; time.sleep(60)": ("SUB-START", "not MQTT"),
+}
+
+
+@pytest.mark.usefixtures("programs")
+def test_a_hostile_program_gets_a_clear_answer() -> None:
+    def judge(code: str) -> dict[str, tuple[str, ...]]:
+        return failed(tried([sys.executable, "-c", code], patience=0.5))
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        found = dict(zip(HOSTILE, pool.map(judge, HOSTILE), strict=True))
+    for code, (requirement, message) in HOSTILE.items():
+        assert message in "\n".join(found[code].get(requirement, ())), (code, found[code])
+
+
+@pytest.mark.usefixtures("programs")
+def test_a_program_that_does_not_exist_is_named() -> None:
+    assert "no-such-program" in failed(tried(["no-such-program"]))["SUB-START"][0]
