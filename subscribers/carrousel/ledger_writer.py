@@ -100,6 +100,8 @@ class LedgerWriter:
             self._applier.on_committed()
             if self._proof.is_mark_due():
                 await self._proof.write_mark(books)
+            if tenure is not None and not books.store.is_open:
+                await tenure.give_up(f"{books.store.path}: the disk does not let it be read")
         except LedgerNotStoredError as error:
             if tenure is not None:
                 await tenure.give_up(str(error))

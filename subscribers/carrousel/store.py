@@ -226,6 +226,11 @@ class LedgerStore:
             raise self._failed(error) from None
 
     @property
+    def is_open(self) -> bool:
+        """Whether no failure has closed the file since it was last opened."""
+        return self._connection is not None
+
+    @property
     def sums(self) -> dict[tuple[str, str], int]:
         """All balances, by jackpot and account, including uncommitted postings."""
         return self._balances.all
