@@ -381,10 +381,16 @@ class LinkedFloor:
         }
         every = [table for tables in self.decrees.values() for table in tables]
         terms = "".join(jackpot_section(decree, tables) for decree, tables in self.decrees.items())
-        self.controller = Carrousel(folder / "carrousel", lines, every, terms, keepalive)
+        self.controller = self.make_controller(lines, every, terms, keepalive)
         self.persons: Persons | None = None
         self.parrot: Parrot | None = None
         self._seed = seed
+
+    def make_controller(
+        self, broker: str, tables: Sequence[str], jackpots: str, keepalive: float
+    ) -> Controller:
+        """The controller, not started. ``broker``: the lines of that section."""
+        return Carrousel(self.folder / "carrousel", broker, tables, jackpots, keepalive)
 
     def _pits(self, spread: dict[str, int], many: int, broker: str) -> list[Pit]:
         """The daemons, not started. ``broker``: the lines of that section."""
