@@ -68,8 +68,9 @@ class WebCounters(msgspec.Struct):
 
 
 def metric_values(counts: WebCounters, floor: Floor, api: Api | None) -> dict[str, Values]:
-    """Return the values of all metrics."""
-    return _web_values(counts, floor) | ({} if api is None else _api_values(api))
+    """Return the values of all metrics; without an API its own have none."""
+    none: dict[str, Values] = {family.name: {} for family in FAMILIES}
+    return none | _web_values(counts, floor) | ({} if api is None else _api_values(api))
 
 
 def _api_values(api: Api) -> dict[str, Values]:
