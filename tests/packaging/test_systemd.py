@@ -25,8 +25,7 @@ LIGHTS = SYSTEMD / "novamas-lights.service"
 VERIFY = SYSTEMD / "novamas-carrousel-verify.service"
 RECORDER = SYSTEMD / "novamas-surveillance.service"
 WEBHOOKS = SYSTEMD / "novamas-webhooks.service"
-UNITS = [UNIT, WEB, CARROUSEL, SIGN, OUTPUT, VERIFY, RECORDER, WEBHOOKS]
-UNITS = [UNIT, WEB, CARROUSEL, SIGN, OUTPUT, LIGHTS, VERIFY, RECORDER]
+UNITS = [UNIT, WEB, CARROUSEL, SIGN, OUTPUT, LIGHTS, VERIFY, RECORDER, WEBHOOKS]
 EXPOSURE = 1.4
 """The most that ``systemd-analyze security`` may find exposed, from 0 (nothing) to 10."""
 
