@@ -215,18 +215,12 @@ class StreamLog:
         finally:
             file.close()
 
-    async def wait(self, after: int, table: str | None, seconds: float) -> None:
+    async def wait(self, after: int, table: str | None) -> None:
         """Return once there is an event after this position, of all tables or of one, or streams
-        are woken, or after ``seconds``.
+        are woken.
         """
-        if self.head > after:
-            return
-        changed = self._changed[table]
-        try:
-            async with asyncio.timeout(seconds):
-                await changed.wait()
-        except TimeoutError:
-            return
+        if self.head <= after:
+            await self._changed[table].wait()
 
     def wake_all(self) -> None:
         """Wake all streams, although there is no event."""

@@ -27,8 +27,10 @@ TICK_SECONDS = 0.5
 """Interval for sending recalls and for writing what could not be written."""
 UPKEEP_INTERVAL_SECONDS = 10.0
 """Interval for removing expired events and for copying the write-ahead log into the file."""
-GIVE_UP_SECONDS = 60.0
-"""Time without an answer after which missing events count as lost, and later ones are sent."""
+REFUSED_SECONDS, UNANSWERED_SECONDS = 60.0, 300.0
+"""Time after which missing events that a daemon refuses to return, or about which it does not
+answer, count as lost: a gap is stated, and later events are sent.
+"""
 LOG_FILE = "events.sqlite3"
 _CLIENT = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 
@@ -140,12 +142,16 @@ class EventService:
 
     async def _tick(self) -> None:
         while True:
-            now = clock.monotonic()
-            self._intake.send_due(now)
-            if self.trouble is not None:
-                self._store(None)
-            self._report(now)
+            self.tick()
             await clock.sleep(TICK_SECONDS)
+
+    def tick(self) -> None:
+        """Send what is due, and store what waits for too long or could not be stored."""
+        now = clock.monotonic()
+        self._intake.send_due(now)
+        self._intake.give_up(now - REFUSED_SECONDS, now - UNANSWERED_SECONDS)
+        self._store(None)
+        self._report(now)
 
     def _report(self, now: float) -> None:
         """Log the tables whose missing events do not come."""

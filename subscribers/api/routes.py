@@ -37,8 +37,8 @@ from subscribers.api.stream import STREAM_HEADERS, EventStream, StreamFilter
 from subscribers.feed.floor import Floor
 
 EVENT_TYPES = tuple(EVENT_NAMES.values())
-TOKEN_CHECK_INTERVAL_SECONDS = 2.0
-"""Interval for looking whether the tokens of open streams still count."""
+STREAM_CHECK_INTERVAL_SECONDS = 5.0
+"""Interval for looking whether readers read, whether tokens still count, and for beats."""
 RETRY_HEADERS = {"retry-after": "5"}
 NO_STORE_HEADERS = {"cache-control": "no-store"}
 """Cache headers of every answer: it is only valid now."""
@@ -69,6 +69,7 @@ class Api:
         self.counts = ApiCounters()
         self._open: Counter[ApiToken] = Counter()
         """Open streams by token."""
+        self._streams: set[EventStream] = set()
         self.events = self._event_service()
 
     def _event_service(self) -> EventService | None:
@@ -107,15 +108,17 @@ class Api:
         return [Mount("/v1", app=inner)]
 
     async def run(self) -> None:
-        """Receive events until cancelled, and end the streams of tokens that end."""
+        """Receive events until cancelled, and look after the streams."""
         if self.events is None:
             return
         async with asyncio.TaskGroup() as group:
             group.create_task(self.events.run())
             while True:
-                if not all(map(self._bearers.is_valid, self._open)):
-                    self.wake()
-                await clock.sleep(TOKEN_CHECK_INTERVAL_SECONDS)
+                self.wake()  # for their beats, and because a token may have ended
+                blocked_before = clock.monotonic() - self._place.send_timeout
+                for stream in [*self._streams]:
+                    stream.expire(blocked_before)
+                await clock.sleep(STREAM_CHECK_INTERVAL_SECONDS)
 
     def wake(self) -> None:
         """Wake all streams: their token or the server may end."""
@@ -162,15 +165,16 @@ class Api:
         self._open[token] += 1
         self.counts.streams += 1
         wanted = StreamFilter({name: events.topics[name] for name in tables}, table, set(types))
-        return EventStream(
+        made = EventStream(
             events.log,
             wanted,
             form,
             last,
             ended=lambda: self._end_reason(token),
-            send_timeout=self._place.send_timeout,
-            on_end=lambda slow: self._on_end(token, slow=slow),
+            on_end=lambda stream, slow: self._on_end(token, stream, slow=slow),
         )
+        self._streams.add(made)
+        return made
 
     def _end_reason(self, token: ApiToken) -> EndReason | None:
         if not self._alive():
@@ -179,7 +183,8 @@ class Api:
             return "log"
         return None if self._bearers.is_valid(token) else "token"
 
-    def _on_end(self, token: ApiToken, *, slow: bool) -> None:
+    def _on_end(self, token: ApiToken, stream: EventStream, *, slow: bool) -> None:
+        self._streams.discard(stream)
         self.counts.streams -= 1
         self.counts.left_behind += slow
         self._open[token] -= 1

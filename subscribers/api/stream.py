@@ -8,7 +8,7 @@ it states.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Literal
 
 import msgspec
@@ -37,7 +37,9 @@ from subscribers.api.frames import (
 )
 
 BEAT_INTERVAL_SECONDS = 15.0
-"""Interval between comments that show that the stream is alive."""
+"""Time without a message after which a comment shows that the stream is alive. It is sent when the
+streams are woken next.
+"""
 LATE_SECONDS = 5.0
 """Age from which an event that is sent counts as one that waited: it is marked historical, and a
 reader that is so far behind is disconnected.
@@ -67,8 +69,10 @@ class StreamFilter(msgspec.Struct, frozen=True):
 
 class EventStream(Response):
     """One stream. ``last``: the id after which it begins; None: now. ``ended``: returns why it must
-    end, or None. ``send_timeout``: seconds for which the reader may read nothing. ``on_end`` is
-    called at its end, with whether the reader was too slow.
+    end, or None. ``on_end`` is called at its end, with whether the reader was too slow.
+
+    Someone must wake the streams of the log for their beats, and call :meth:`expire`: a timer for
+    each message of each stream would cost as much as sending it.
     """
 
     def __init__(
@@ -79,39 +83,45 @@ class EventStream(Response):
         last: str | None,
         *,
         ended: Callable[[], EndReason | None],
-        send_timeout: float,
-        on_end: Callable[[bool], None],
+        on_end: Callable[[EventStream, bool], None],
     ) -> None:
         super().__init__()
         self._log, self._wanted, self._form, self._last = log, wanted, form, last
-        self._ended, self._send_timeout, self._on_end = ended, send_timeout, on_end
+        self._ended, self._on_end = ended, on_end
         self._began = log.head
         """The last event when the stream began: up to it, every event has waited."""
         self._passed: LoggedEvent | None = None
         """The last event, if the stream leaves it out: the next beat carries its id."""
         self._is_slow = False
+        self._sending: asyncio.Task[None] | None = None
+        self._blocked_since: float | None = None
+        """Since when the reader has not taken what is sent, on the monotonic clock."""
+
+    def expire(self, blocked_before: float) -> None:
+        """End the stream if its reader has read nothing since then, on the monotonic clock."""
+        if self._sending is not None and (self._blocked_since or blocked_before) < blocked_before:
+            self._is_slow = True
+            self._sending.cancel()
 
     async def __call__(self, _: Scope, receive: Receive, send: Send) -> None:
         """Send until the reader disconnects, or the stream must end."""
         leaving = asyncio.create_task(_until_disconnected(receive))
-        sending = asyncio.create_task(self._send(send))
+        sending = self._sending = asyncio.create_task(self._send(send))
         try:
             await asyncio.wait({leaving, sending}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for task in (leaving, sending):
                 task.cancel()
             ended = await asyncio.gather(leaving, sending, return_exceptions=True)
-            self._on_end(self._is_slow or isinstance(ended[1], TimeoutError))
+            self._on_end(self, self._is_slow)
         if isinstance(ended[1], Exception) and not isinstance(ended[1], OSError):
             raise ended[1]
 
     async def _send(self, send: Send) -> None:
-        await self._within(
-            send({"type": "http.response.start", "status": 200, "headers": list(STREAM_HEADERS)})
-        )
+        await send({"type": "http.response.start", "status": 200, "headers": list(STREAM_HEADERS)})
         why = await self._follow(send, await self._begin(send))
         await self._body(send, b"event: end\ndata: %s\n\n" % msgspec.json.encode(StreamEnd(why)))
-        await self._within(send({"type": "http.response.body", "body": b"", "more_body": False}))
+        await send({"type": "http.response.body", "body": b"", "more_body": False})
 
     async def _begin(self, send: Send) -> int:
         """Return the position after which to send. State a gap if the id is no longer known."""
@@ -185,7 +195,7 @@ class EventStream(Response):
             if position < self._log.head:
                 continue
             is_live = True
-            await self._log.wait(position, self._wanted.table, BEAT_INTERVAL_SECONDS)
+            await self._log.wait(position, self._wanted.table)
             if clock.monotonic() >= sent + BEAT_INTERVAL_SECONDS:
                 await self._body(send, self._beat())
                 sent = clock.monotonic()
@@ -219,11 +229,9 @@ class EventStream(Response):
         return b": beat\nid: %s\n\n" % number.encode()
 
     async def _body(self, send: Send, data: bytes) -> None:
-        await self._within(send({"type": "http.response.body", "body": data, "more_body": True}))
-
-    async def _within(self, sending: Awaitable[None]) -> None:
-        async with asyncio.timeout(self._send_timeout):
-            await sending
+        self._blocked_since = clock.monotonic()
+        await send({"type": "http.response.body", "body": data, "more_body": True})
+        self._blocked_since = None
 
 
 async def _until_disconnected(receive: Receive) -> None:

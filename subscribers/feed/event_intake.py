@@ -272,6 +272,16 @@ class EventIntake:
                 signer=self._signer,
             )
 
+    def give_up(self, refused_before: float, unanswered_before: float) -> None:
+        """Pass on what waits for events that have been missing since before these moments, on the
+        monotonic clock: of tables that refuse a recall, and of those that do not answer it.
+        """
+        for table in self.tables.values():
+            before = unanswered_before if table.trouble is None else refused_before
+            if table.missing_since is not None and table.missing_since < before:
+                self._put(table, table.follower.give_up())
+                self._note(table)
+
     def unheard(self, now: float) -> dict[str, str]:
         """Return the tables whose missing events do not come, and why."""
         return {

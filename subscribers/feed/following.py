@@ -135,6 +135,18 @@ class TableFollower:
             self._complete = recall.latest
         yield from self._ready()
 
+    def give_up(self) -> Iterator[Followed]:
+        """Pass on the events that wait, with a gap before them: no recall is answered."""
+        waiting = sorted(self._waiting, key=lambda position: position.seq)
+        for boot in dict.fromkeys(position.boot for position in self._waiting):
+            for position in waiting:
+                body = self._waiting.get(position)
+                if position.boot != boot or body is None or self._runs is None:
+                    continue
+                if boot != self._runs.at.boot and position.seq == 1:
+                    yield EventGap(self._runs.at, position)  # the end of the run before
+                yield from self._pass(FollowedEvent(position, body))
+
     def _is_behind(self, runs: FollowedRuns) -> bool:
         latest = self._latest
         if latest is None or latest == self._complete or latest.boot in runs.earlier:

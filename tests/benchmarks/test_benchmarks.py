@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks import archive, brokers, carrousel, disk, latency, restart, web
+from benchmarks import archive, brokers, carrousel, disk, latency, restart, streams, web
 from benchmarks.filled_journal import fill
 from benchmarks.scale import MAX_LATENCY_SECONDS, Times, latencies
 from benchmarks.stages import missing, shares
@@ -173,3 +173,10 @@ def test_the_disk_of_a_closed_and_of_an_open_table_is_measured(
     output = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in output[2:]] == ["closed", "open", "memory:", "memory:"]
     assert all(len(line.split()) == 7 for line in output[2:4])
+
+
+@pytest.mark.usefixtures("programs")
+def test_every_stream_has_every_event() -> None:
+    found = streams.measured(streams=12, events=4)
+    assert len(found.http) == 12 * 4
+    assert len(found.mqtt) == 4

@@ -55,6 +55,7 @@ def shell(reader: Reader, line: str) -> bytes:
 
 def test_a_reader_of_the_page_has_a_result(reader: Reader) -> None:
     start_site(reader)
+    reader.start(["bash", "-c", reader.command("curl -sN -H")], "stream.log")
 
     def table() -> Any:
         return json.loads(shell(reader, reader.command("curl -s -H")))
@@ -63,3 +64,6 @@ def test_a_reader_of_the_page_has_a_result(reader: Reader) -> None:
     body = table()
     assert body["current"]
     assert body["result"]["type"] == "round.result"
+    until("its event", lambda: '"type":"round.result"' in reader.printed("stream.log"))
+    lines = reader.printed("stream.log").splitlines()
+    assert {line.partition(": ")[0] for line in lines} <= {"retry", "id", "data", "", ": beat"}

@@ -7,7 +7,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -124,7 +124,10 @@ class InProcess:
     none of these.
     """
 
-    def __init__(self, folder: Path, with_console: bool = True) -> None:
+    def __init__(
+        self, folder: Path, with_console: bool = True, origins: tuple[str, ...] = ()
+    ) -> None:
+        folder.mkdir(exist_ok=True)
         archive = folder / "archive.sqlite3"
         key = folder / "cards.key"
         write_key_file(key, PrivateKey.generate().encode())
@@ -139,7 +142,7 @@ class InProcess:
             archive=str(archive) if with_console else None,
             cards_key=str(key) if with_console else None,
             pit=PitSettings(**console(folder / "pit", SITE)) if with_console else None,
-            api=ApiSettings(tokens=str(_tokens(folder / "tokens.jsonl"))),
+            api=ApiSettings(tokens=str(_tokens(folder / "tokens.jsonl")), origins=origins),
         )
         self.floor = Floor({TABLE: False}, lambda: NOW, {JACKPOT: False})
         self.web = WebApplication(
@@ -210,14 +213,22 @@ class InProcess:
         target: str,
         headers: Sequence[tuple[str, str]] = (),
         body: bytes = b"",
+        on_headers: Callable[[dict[str, str]], object] = lambda _: None,
     ) -> Answer:
-        """The answer to a request. Raises whatever its route raises: a server would answer 500."""
+        """The answer to a request. Raises whatever its route raises: a server would answer 500.
+        ``on_headers`` gets the headers of the answer.
+        """
         return self._loop.run_until_complete(
-            asyncio.wait_for(self._ask(method, target, headers, body), 60.0)
+            asyncio.wait_for(self._ask(method, target, headers, body, on_headers), 60.0)
         )
 
     async def _ask(
-        self, method: str, target: str, headers: Sequence[tuple[str, str]], body: bytes
+        self,
+        method: str,
+        target: str,
+        headers: Sequence[tuple[str, str]],
+        body: bytes,
+        on_headers: Callable[[dict[str, str]], object],
     ) -> Answer:
         path, _, query = target.partition("?")
         scope = {
@@ -244,6 +255,8 @@ class InProcess:
         async def send(message: Message) -> None:
             nonlocal status, told
             status = message.get("status", status)
+            if "headers" in message:
+                on_headers({name.decode(): value.decode() for name, value in message["headers"]})
             told += message.get("body", b"")
 
         await self.app(scope, receive, send)

@@ -64,7 +64,6 @@ class StreamReader:
         tables: tuple[str, ...] = TABLES,
         types: tuple[str, ...] = (),
         form: StreamFormat = "json",
-        send_timeout: float = 5.0,
     ) -> None:
         self.why: EndReason | None = None
         self.slow: bool | None = None
@@ -78,9 +77,9 @@ class StreamReader:
             form,
             last,
             ended=lambda: self.why,
-            send_timeout=send_timeout,
-            on_end=lambda slow: setattr(self, "slow", slow),
+            on_end=lambda _, slow: setattr(self, "slow", slow),
         )
+        self.stream = made
         self.leaving = asyncio.Event()
         self.task = asyncio.create_task(made({}, self._receive, self._send))
 
@@ -254,7 +253,7 @@ async def test_filters_leave_out_events_and_never_gaps(writer: Writer) -> None:
 async def test_a_beat_carries_the_id_of_what_was_left_out(
     writer: Writer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(stream, "BEAT_INTERVAL_SECONDS", 0.05)
+    monkeypatch.setattr(stream, "BEAT_INTERVAL_SECONDS", 0.0)
     readers = [
         StreamReader(writer.log, table=table, types=("round.result",)) for table in (None, "r1")
     ]
@@ -262,7 +261,12 @@ async def test_a_beat_carries_the_id_of_what_was_left_out(
         await reader.until(lambda r=reader: b"retry" in r.data)  # type: ignore[misc]
     writer.add("r1")
     for reader, expected in zip(readers, ("1.b1.1", "b1.1"), strict=True):
-        await reader.until(lambda r=reader, e=expected: r.last_id == e)  # type: ignore[misc]
+
+        def has_id(reader: StreamReader = reader, expected: str = expected) -> bool:
+            writer.log.wake_all()
+            return reader.last_id == expected
+
+        await reader.until(has_id)
         assert reader.messages == []
         await reader.leave()
 
@@ -286,7 +290,7 @@ async def test_an_event_may_have_the_form_of_cloud_events(writer: Writer) -> Non
 
 
 async def test_a_slow_reader_ends_with_the_reason_and_resumes(writer: Writer) -> None:
-    reader = StreamReader(writer.log, send_timeout=60)
+    reader = StreamReader(writer.log)
     await reader.until(lambda: b"retry" in reader.data)
     writer.add()
     await reader.until(lambda: reader.seqs() == [1])
@@ -306,10 +310,16 @@ async def test_a_slow_reader_ends_with_the_reason_and_resumes(writer: Writer) ->
 
 
 async def test_a_reader_that_reads_nothing_is_disconnected(writer: Writer) -> None:
-    reader = StreamReader(writer.log, send_timeout=0.05)
+    reader = StreamReader(writer.log)
     await reader.until(lambda: b"retry" in reader.data)
+    began = asyncio.get_running_loop().time()
     reader.gate.clear()
     writer.add()
+    await asyncio.sleep(0.01)
+    reader.stream.expire(began)
+    await asyncio.sleep(0.01)
+    assert not reader.task.done()
+    reader.stream.expire(asyncio.get_running_loop().time())
     await reader.task
     assert reader.slow is True
     assert reader.seqs() == []
@@ -325,10 +335,7 @@ async def test_an_event_that_waited_in_the_server_is_not_live(writer: Writer) ->
     await reader.leave()
 
 
-async def test_a_quiet_table_is_not_slow_beside_a_busy_one(
-    writer: Writer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(stream, "BEAT_INTERVAL_SECONDS", 60.0)
+async def test_a_quiet_table_is_not_slow_beside_a_busy_one(writer: Writer) -> None:
     reader = StreamReader(writer.log, table="r2")
     await reader.until(lambda: b"retry" in reader.data)
     writer.add("r1", count=2 * event_log.TAIL_EVENTS + 10)

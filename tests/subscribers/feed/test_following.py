@@ -156,6 +156,19 @@ def test_an_earlier_run_that_continues_is_passed_on_as_it_comes() -> None:
     assert follower.recall() is None
 
 
+def test_what_no_daemon_returns_is_a_gap_before_what_waits() -> None:
+    follower = TableFollower(FollowedRuns(RunPosition("a", 4)))
+    for waiting in (event("a", 9), event("a", 7), event("a", 8), event("b", 1)):
+        assert positions(follower.on_event(waiting)) == []
+    assert list(follower.give_up()) == [
+        EventGap(RunPosition("a", 4), RunPosition("a", 7)),
+        *(event("a", 7), event("a", 8), event("a", 9)),
+        EventGap(RunPosition("a", 9), RunPosition("b", 1)),
+        event("b", 1),
+    ]
+    assert not follower.is_missing
+
+
 @settings(max_examples=cases(150, 3000), deadline=None)
 @given(st.data())
 def test_every_event_comes_once_and_in_order(data: st.DataObject) -> None:
