@@ -40,6 +40,7 @@ from simulators.tcp import TcpPort
 from simulators.wheel.boule import BoulePlate
 from simulators.wheel.cammegh_ss2 import ARCADE, SlingshotSS2
 from simulators.wheel.fortune import SimulatedFortuneWheel
+from simulators.wheel.idp_camera import SimulatedIdpCamera
 from simulators.wheel.saturn import SaturnWheel
 
 
@@ -56,6 +57,10 @@ def _cammegh_ss2(arguments: argparse.Namespace) -> SimulatedDevice:
 
 def _saturn(arguments: argparse.Namespace) -> SimulatedDevice:
     return SaturnWheel(seed=arguments.seed, numbers=arguments.numbers)
+
+
+def _idp_camera(arguments: argparse.Namespace) -> SimulatedDevice:
+    return SimulatedIdpCamera(arguments.numbers)
 
 
 def _angel_eye(arguments: argparse.Namespace) -> SimulatedDevice:
@@ -132,6 +137,7 @@ DEVICES: dict[str, dict[str, Callable[[argparse.Namespace], SimulatedDevice]]] =
         "saturn": _saturn,
         "boule-board": _boule_board,
         "fortune-board": _fortune_board,
+        "idp-camera": _idp_camera,
     },
     "shoe": {"angel-eye": _angel_eye, "bee-tek": _bee_tek, "barcode-serial": _barcode},
     "dice": {"dice-board": _dice_board, "sicbo-shaker": lambda _: SimulatedSicboShaker()},
@@ -280,7 +286,7 @@ def _add_device_options(parser: argparse.ArgumentParser) -> None:
         type=_numbers,
         default=(),
         metavar="N,N,...",
-        help="the first winning pockets, holes or cells",
+        help="the first winning pockets, holes or cells; all that a camera sees",
     )
     parser.add_argument("--cells", type=_count, default=54, help="cells of the wheel of fortune")
     parser.add_argument("--dice", type=_count, default=2, help="number of dice")

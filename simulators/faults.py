@@ -26,7 +26,7 @@ class FaultKind(NamedTuple):
 
 
 WHEEL, SATURN = ("cammegh-ss2",), ("saturn",)
-DECK_MATE, SHAKER = ("deck-mate-1",), ("sicbo-shaker",)
+DECK_MATE, SHAKER, CAMERA = ("deck-mate-1",), ("sicbo-shaker",), ("idp-camera",)
 ANGEL_EYE, BEE_TEK, BARCODE = ("angel-eye",), ("bee-tek",), ("barcode-serial",)
 BOULE, FORTUNE, DICE = ("boule-board",), ("fortune-board",), ("dice-board",)
 SHUFFLER, SLOT, CCTALK = ("shuffler-board",), ("slot-board",), ("cctalk-acceptor",)
@@ -92,6 +92,9 @@ FAULTS: dict[str, FaultKind] = {
     ),
     "motion": FaultKind(
         "device", "the shaker's motion fails for VALUE seconds", 5.0, protocols=SHAKER
+    ),
+    "not_sure": FaultKind(
+        "device", "the camera sees no number for VALUE seconds", 10.0, protocols=CAMERA
     ),
     "history": FaultKind("device", "the operator requests the stored history", protocols=DECK_MATE),
     "unread": FaultKind(

@@ -26,6 +26,9 @@ from devices.profiles.trial import count_unchecked_frames, find_checksum
 from devices.recording import Recording
 from devices.watch import CodecDefectError, Watch
 
+SAMPLE_ADDRESSES = {"serial": "/port", "usb": "0000:0000", "mqtt": "192.0.2.7:1883/base"}
+"""An address of each scheme, to check the settings of a line without a device."""
+
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """ACTION PROFILE [RECORDING], or new RECORDING."""
@@ -80,10 +83,8 @@ def run(arguments: argparse.Namespace) -> int:
             )
         return create_profile(Path(arguments.profile), arguments.output, arguments.shown)
     described = driver_named(f"profile:{arguments.profile}")
-    if problem := check_link(
-        f"{described.scheme}://{'/port' if described.scheme == 'serial' else '0000:0000'}"
-        f"?{described.line}"
-    ):
+    address = SAMPLE_ADDRESSES[described.scheme]
+    if problem := check_link(f"{described.scheme}://{address}?{described.line}"):
         raise CommandLineError(f"{arguments.profile}: line: {problem}")
     if arguments.action == "check":
         if unreachable := doubts(text_of(Path(arguments.profile))):

@@ -175,7 +175,8 @@ def device_flaws(at: KeyPath, device: DeviceConfig) -> Flaws:
                 yield (*at, "options", "file"), mistake.describe(device.options["file"])
             return
     scheme = device.link.partition("://")[0]
-    if scheme != "replay" and (scheme == "usb") != (driver_.scheme == "usb"):
+    needed = scheme if scheme in ("usb", "mqtt") else "serial"
+    if scheme != "replay" and needed != driver_.scheme:
         yield (*at, "link"), f"the driver {driver_.name} needs a {driver_.scheme}:// link"
     yield from notes
     if device.options.get(ASK_OPTION) is True and not device.commands:

@@ -13,6 +13,7 @@ from msgspec.structs import replace
 from devices.profiles.checksums import ChecksumVerifier, checksum_width
 from devices.profiles.expressions import Expression
 from devices.profiles.fields import UnfitFieldError, Values, decode_fields
+from devices.profiles.json_messages import is_path, message_line
 from devices.profiles.language import FieldSpec, MessageSpec, Profile, ReadingSpec
 from devices.profiles.pseudo_random import PseudoRandom
 from devices.profiles.templates import conditions_hold
@@ -96,6 +97,9 @@ class FrameBuilder:
         self._part_by_field |= {frame_part.name: frame_part for frame_part in parts}
         for name, field in fields.items():
             source = self._part_by_field.get(field.of or name)
+            if source is None and is_path(self._profile, field):
+                source = self._part_by_field[field.of] = FramePart(field.of, None, None, {})
+                parts.append(source)
             if field.value is not None:
                 self._part_by_field.pop(name, None)
                 self._constants[name] = field.value
@@ -185,6 +189,8 @@ class FrameBuilder:
 
     def _frame(self, chosen: Mapping[str, Part]) -> bytes | None:
         message, profile = self._message, self._profile
+        if profile.framing.form == "json":
+            return message_line(chosen)
         frame_parts, separator = [*self._outer, *self._inner], self._separator
         shape = message
         if message.part:

@@ -27,6 +27,7 @@ from devices.pace import HandPace, SteadyPace
 from devices.profiles.commands import command_bytes
 from devices.profiles.fields import LATE, Values
 from devices.profiles.framing import DroppedBytes, FrameCandidate
+from devices.profiles.json_messages import read_message
 from devices.profiles.language import MessageSpec, Profile, ReadingSpec
 from devices.profiles.messages import FittingMessage, MessageFinder, named_groups
 from devices.profiles.patterns import compiled
@@ -63,6 +64,7 @@ class ProfileCodec:
         self._pace = HandPace(device, profile.pace.draw)
         self._beat = SteadyPace(device, profile.pace.period)
         self._kept_at: float | None = None  # when bytes last arrived that may have been kept
+        self._is_stored = False  # the present message was stored at the broker
         self._missed = False
         # the last values, for readings that are reported only on change
         self._reported: dict[tuple[str, ...], tuple[Any, ...]] = {}
@@ -158,11 +160,20 @@ class ProfileCodec:
         for piece in self._stream.feed(data, now):
             if isinstance(piece, DroppedBytes):
                 self._drop(piece.data, now, out)
+            elif self._profile.framing.form == "json":
+                self._on_message(piece, now, out)
             elif find is not None:
                 self._search_line(piece, find, now, out)
             else:
                 self._on_line(piece, now, out)
         return out
+
+    def _on_message(self, line: FrameCandidate, now: float, out: list[AnyReading]) -> None:
+        """Handle a message in JSON. One that the broker had stored is late, however it arrives."""
+        message = read_message(line.data)
+        self._is_stored = message is not None and message.is_stored
+        if message is None or not self._on_frame(line.data, message.values, line.cut, now, out):
+            self._drop(line.data, now, out)
 
     def _search_line(
         self, line: FrameCandidate, find: re.Pattern[bytes], now: float, out: list[AnyReading]
@@ -283,6 +294,7 @@ class ProfileCodec:
             values[LATE] = self._beat.is_other_late(now)
         elif self._kept_at == now:
             values[LATE] = True
+        values[LATE] = values[LATE] or self._is_stored
         self.counters.late += values[LATE]
         self._messages.kept_values |= {
             name: values[name]

@@ -72,7 +72,7 @@ def _decode_field(
     if field.value is not None:
         return field.value
     part = None if field.at is None else _field_bytes(field, field.at, frame, pieces, separated)
-    value = values[field.of or name] if part is None else part.decode("latin-1")
+    value = values.get(field.of or name) if part is None else part.decode("latin-1")
     if isinstance(value, str) and field.strip:
         value = value.strip()
     if field.blank is not None and value in (field.blank, None):

@@ -1,8 +1,8 @@
 """Splits a stream of bytes into frames. Splitting the stream differently gives the same frames; the
 buffer is bounded.
 
-There are two kinds: lines of text (:class:`LineFraming`), and frames delimited by marks, a length
-or a fixed size (:class:`BlockFraming`).
+There are two kinds: lines of text, also messages in JSON (:class:`LineFraming`), and frames
+delimited by marks, a length or a fixed size (:class:`BlockFraming`).
 """
 
 from __future__ import annotations

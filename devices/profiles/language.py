@@ -65,7 +65,7 @@ class FramingSpec(_ProfileSection, frozen=True):
     ``shown``: show dropped bytes; by default not where cards may be face down.
     """
 
-    form: Literal["line", "marks", "length", "fixed"] = "line"
+    form: Literal["line", "marks", "length", "fixed", "json"] = "line"
     longest: Annotated[int, Meta(ge=2, le=4096, description="a whole number from 2 to 4096")] = 256
     body: tuple[Offset, Offset] = (0, 0)
     gap: bool = False
@@ -244,7 +244,7 @@ class Profile(_ProfileSection, frozen=True):
     source: Text
     message: tuple[MessageSpec, ...]
     evidence: Evidence = "profile"
-    scheme: Literal["serial", "usb"] = "serial"
+    scheme: Literal["serial", "usb", "mqtt"] = "serial"
     line: str = ""
     steady: bool = False
     separator: Bytes = ""

@@ -11,6 +11,7 @@ from common.readings import AnyReading
 from devices.profiles.checksums import ChecksumVerifier
 from devices.profiles.fields import UnfitFieldError, Values, decode_fields
 from devices.profiles.framing import BlockFraming, FrameCandidate, LineFraming
+from devices.profiles.json_messages import read_message, required_paths
 from devices.profiles.language import MessageSpec, Profile, ReadingSpec
 from devices.profiles.patterns import compiled
 from devices.profiles.templates import conditions_hold, make_reading
@@ -40,13 +41,17 @@ class MessageFinder:
             for message in profile.message
             if message.match
         }
+        self._needed_paths = {
+            message.name: required_paths(profile, (profile.fields, message.fields))
+            for message in profile.message
+        }
 
     def new_framing(self) -> LineFraming | BlockFraming:
         """Return what cuts a stream of bytes into frames."""
         framing = self._profile.framing
         return (
             LineFraming(framing)
-            if framing.form == "line"
+            if framing.form in ("line", "json")
             else BlockFraming(framing, self._is_frame)
         )
 
@@ -62,7 +67,13 @@ class MessageFinder:
                             yield fitting.message.name
 
     def candidates(self, data: bytes) -> Iterator[tuple[bytes, Values]]:
-        """Possible frames in a line: the whole line, or the matches of ``find``."""
+        """Possible frames in a line: the whole line, or the matches of ``find``; with the values of
+        a message in JSON.
+        """
+        if self._profile.framing.form == "json":
+            if (message := read_message(data)) is not None:
+                yield data, message.values
+            return
         if self.searched is None:
             yield data, {}
             return
@@ -105,6 +116,8 @@ class MessageFinder:
 
     def _decode_message(self, message: MessageSpec, body: bytes, common: Values) -> FittingMessage:
         """Decode a frame as this message. Raises :class:`UnfitFieldError`."""
+        if any(common.get(path) is None for path in self._needed_paths[message.name]):
+            raise UnfitFieldError
         part = body
         if message.part:
             if not isinstance(common[message.part], str):

@@ -13,6 +13,7 @@ from devices.profiles import samples
 from devices.profiles.checksums import checksum_width
 from devices.profiles.commands import ARGUMENT_MARK, CHECKSUM_MARK
 from devices.profiles.fields import BYTE_ENCODINGS, LATE, NOTHING, SIGNED_ENCODINGS
+from devices.profiles.json_messages import is_path, json_flaws
 from devices.profiles.language import (
     ChecksumSpec,
     Conditions,
@@ -38,6 +39,7 @@ _FORM_KEYS: Mapping[str, tuple[set[str], set[str]]] = {
     "marks": ({"start", "end"}, {"ignore", "within", "tail", "escape", "escape_xor"}),
     "length": ({"start"}, {"at", "ignore", "within", "width", "order", "adds"}),
     "fixed": ({"length"}, {"ignore", "within", "start"}),
+    "json": (set(), set()),
 }
 """Form -> its required keys, and its optional keys."""
 
@@ -52,7 +54,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 def flaws(profile: Profile) -> Notes:
     """Return all inconsistencies of a profile."""
-    notes: Notes = []
+    notes = json_flaws(profile)
     _framing(profile.framing, notes)
     if profile.checksum is not None:
         _checksum(profile.checksum, notes)
@@ -208,7 +210,8 @@ def _fields(
         field_at = (*at, "fields", name)
         source = known.get(field.of or name, TEXT_SAMPLE) if field.at is None else TEXT_SAMPLE
         table = _table(field_at, field, profile, notes)
-        _field(field_at, name, field, known, separated, notes)
+        sources = {*known, *([field.of] if is_path(profile, field) else [])}
+        _field(field_at, name, field, sources, separated, notes)
         if table is not None and (lacking := samples.missing_keys(field, source, table)):
             shown = ", ".join(map(str, lacking[:5])) + (" ..." if len(lacking) > 5 else "")
             notes.append(
@@ -221,7 +224,7 @@ def _fields(
 
 
 def _field(
-    at: KeyPath, name: str, field: FieldSpec, known: Samples, separated: bool, notes: Notes
+    at: KeyPath, name: str, field: FieldSpec, known: Iterable[str], separated: bool, notes: Notes
 ) -> None:
     if not _NAME.fullmatch(name) or name in (LATE, NOTHING):
         notes.append(

@@ -66,6 +66,12 @@ def test_the_example_is_the_one_of_the_tests() -> None:
     assert 'driver = "profile"' in configuration
 
 
+def test_the_camera_of_the_page_of_witnesses_is_the_one_of_the_tests() -> None:
+    page = (contract.DOCS / "technician" / "witness.md").read_text()
+    _, profile = re.findall(r"^```toml\n(.*?)^```", page, re.MULTILINE | re.DOTALL)
+    assert profile == (FOLDER / "idp-roulette.toml").read_text()
+
+
 def test_the_readings_of_the_example_are_those_of_the_recording() -> None:
     golden = (
         (FOLDER.parent / "recordings" / "acme-rota-spins.readings.jsonl").read_text().splitlines()

@@ -71,7 +71,7 @@ NAME, LAST = 'name = "status"', 'changed = ["phase"]'
     [
         ("longest = 64", "longst = 64", "3: framing.longst: unknown key; did you mean `longest`?"),
         ("longest = 64", "longest = 9999", "3: framing.longest: expected a whole number from 2 to 4096, got 9999"),
-        ("longest = 64", 'form = "pipes"', "3: framing.form: expected one of line, marks, length, fixed, got 'pipes'"),
+        ("longest = 64", 'form = "pipes"', "3: framing.form: expected one of line, marks, length, fixed, json, got 'pipes'"),
         ("longest = 64", 'start = "x"', "3: framing.start: does not apply to form line"),
         ("longest = 64", 'form = "marks"\nstart = "x"', "2: framing: missing key `end`, required by form marks"),
         ("longest = 64", 'form = "fixed"\nlength = 300', "4: framing.length: is more than `longest`, which is 256"),
