@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from common import randomness
 from common.command_line import CommandLine
-from common.new_file import replace_file
+from common.new_file import replacing
 from controller.cli import CommandLineError
 from controller.cli.configured import (
     DEFAULT_CONFIG,
@@ -168,6 +168,7 @@ def _secret(words: list[str]) -> int:
             f"{path}: the file exists; --change puts a new key beside the one in it"
         )
     key = KEY_PREFIX + base64.b64encode(randomness.token_bytes(KEY_BYTES)).decode()
-    replace_file(path, "".join(f"{line}\n" for line in (key, *before)).encode())
+    with replacing(path) as file:
+        file.write("".join(f"{line}\n" for line in (key, *before)).encode())
     print(f"{path}: give the receiver the first line, over a way that you trust")
     return 0

@@ -44,7 +44,8 @@ QUOTED_VALUE = re.compile(r", got .*", re.DOTALL)
 
 HARMLESS_KEYS = frozenset({
     "id", "node", "decree", "game", "driver", "jackpot", "site", "tables", "elsewhere", "games",
-    "client_id", "username", "instance", "bucket", "currency", "day_begins", "models",
+    "client_id", "username", "instance", "bucket", "currency", "day_begins", "models", "drivers",
+    "adapter",
 })  # fmt: skip
 """Keys of the configuration whose texts remain."""
 ADDRESS_KEYS = frozenset({

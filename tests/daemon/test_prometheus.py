@@ -1,5 +1,5 @@
-"""A real Prometheus asks a daemon, a web server, a controller of jackpots and a recorder: every
-expression of the rules and dashboards is answered, and with numbers where the floor has any.
+"""A real Prometheus asks a daemon, a web server, a controller of jackpots, a recorder and webhooks:
+every expression of the rules and dashboards is answered, and with numbers where the floor has any.
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ from tests.support.daemon.play import command, spin, until_up
 from tests.support.daemon.process import Daemon, Wheel, configuration, table
 from tests.support.metrics_page import EVERY
 from tests.support.surveillance.recorder import Recorder
+from tests.support.video.receivers import HTTPReceiver
 from tests.support.waiting import TIMEOUT_SECONDS, until
 from tests.support.web.server import WebServer
+from tests.support.webhooks.program import Webhooks, secret
 
 NOT_HERE = {
     "novamas_alerts",
@@ -46,9 +48,10 @@ NOT_HERE = {
     "novamas_standby_waiting",
     "novamas_table_alerts",
     "novamas_table_irregularities_total",
+    "novamas_table_witness_rounds_total",
 }
 """What this floor does not have, or may not: alerts, certificates, refused orders, a source of
-time, people, a reload, a second daemon."""
+time, people, a reload, a second daemon, a second witness of a round."""
 
 
 class Prometheus:
@@ -122,7 +125,7 @@ def test_a_real_prometheus_is_answered(
     tmp_path: Path,
 ) -> None:
     subscriber = subscribe(mosquitto.port)
-    own, jackpots, archive = free_port(), free_port(), free_port()
+    own, jackpots, archive, hooks = (free_port() for _ in range(4))
     run = daemon(
         f"{configuration(mosquitto.port, table('r1', wheel))}\n"
         f'[metrics]\nlisten = "127.0.0.1:{own}"\n'
@@ -137,6 +140,23 @@ def test_a_real_prometheus_is_answered(
     )
     ending.callback(carrousel.kill)
     carrousel.start()
+    sent = tmp_path / "webhooks"
+    sent.mkdir()
+    receiver = HTTPReceiver()
+    ending.callback(receiver.stop)
+    webhooks = Webhooks(
+        sent,
+        f"""{configuration(mosquitto.port)}
+[webhooks]
+listen = "127.0.0.1:{hooks}"
+[[webhook]]
+id = "shop"
+address = "{receiver.address}"
+secret_file = "{secret(sent)}"
+""",
+    )
+    ending.callback(webhooks.kill)
+    webhooks.start()
     web = WebServer(tmp_path / "web", mosquitto.port, [("r1", False)], site="palma")
     ending.callback(web.kill)
     made = Prometheus(
@@ -146,6 +166,7 @@ def test_a_real_prometheus_is_answered(
             "novamas-carrousel": jackpots,
             "novamas-surveillance": archive,
             "novamas-web": web.port,
+            "novamas-webhooks": hooks,
         },
     )
     ending.callback(tell, "log of Prometheus", made.log)
@@ -159,7 +180,7 @@ def test_a_real_prometheus_is_answered(
         told = made.ask("query", query=expression)
         return [] if told is None else list(told["result"])
 
-    until("all are asked", lambda: len(found("up == 1")) == 4, made.log)
+    until("all are asked", lambda: len(found("up == 1")) == 5, lambda: f"{found('up == 0')}")
     for name, family in EVERY.items():
         suffix = "_count" * (family.kind == "histogram")
         if name not in NOT_HERE:

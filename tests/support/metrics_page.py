@@ -14,12 +14,14 @@ from controller.service import metric_families as daemon
 from subscribers.carrousel import metrics as carrousel
 from subscribers.surveillance import health as surveillance
 from subscribers.web import metrics as web
+from subscribers.webhooks import health as webhooks
 
 PAGE = Path(__file__).parents[2] / "docs" / "technician" / "metrics.md"
 SECTIONS: Mapping[str, tuple[MetricFamily, ...]] = {
     "The daemon": daemon.FAMILIES,
     "The jackpots": carrousel.FAMILIES,
     "Surveillance": surveillance.FAMILIES,
+    "The webhooks": webhooks.FAMILIES,
     "The web server": web.FAMILIES,
 }
 """Metrics of a service, by heading."""

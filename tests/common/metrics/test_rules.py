@@ -18,6 +18,7 @@ MONITORING = Path(__file__).parents[3] / "docs" / "technician" / "monitoring"
 RULES = MONITORING / "novamas.rules.yml"
 TABLE = '{table="r1",simulated="false"}'
 DEVICE = '{table="r1",simulated="false",device="wheel"}'
+WEBHOOK = '{webhook="shop"}'
 SITE, JACKPOT = '{site="palma"}', '{jackpot="linked"}'
 CASES: Mapping[str, tuple[dict[str, str], dict[str, str]]] = {
     "NovamasDown": (
@@ -98,6 +99,14 @@ CASES: Mapping[str, tuple[dict[str, str], dict[str, str]]] = {
     "NovamasFindingOpen": (
         {f"novamas_surveillance_findings_open{SITE}": "1x40"},
         {f"novamas_surveillance_findings_open{SITE}": "0x40"},
+    ),
+    "NovamasWebhookWaits": (
+        {f"novamas_webhooks_oldest_seconds{WEBHOOK}": "400x40"},
+        {f"novamas_webhooks_oldest_seconds{WEBHOOK}": "30x40"},
+    ),
+    "NovamasWebhooksBehind": (
+        {"novamas_webhooks_outbox_up": "0x40"},
+        {"novamas_webhooks_outbox_up": "1x40", "novamas_webhooks_unheard_tables": "0x40"},
     ),
     "NovamasWebWithoutBroker": (
         {'novamas_web_broker_connected{simulated="false"}': "0x40"},
