@@ -11,7 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -51,14 +51,21 @@ TABLE = TableSetup(
 RUN = "b0000001"
 
 
-def status_lines(rounds: int, after: int = 0) -> Iterator[tuple[float, bytes]]:
+def number_of(spin: int) -> int:
+    """Return the number of a spin: each number in turn."""
+    return spin * 7 % 37
+
+
+def status_lines(
+    rounds: int, after: int = 0, number_of: Callable[[int], int] = number_of
+) -> Iterator[tuple[float, bytes]]:
     """Yield the lines of ``rounds`` rounds with their times in seconds, ``after`` earlier
     rounds.
     """
     lines = 0
-    shown = f"{after * 7 % 37:2d}" if after else "  "
+    shown = f"{number_of(after):2d}" if after else "  "
     for spin in range(after + 1, after + rounds + 1):
-        number, count = f"{spin * 7 % 37:2d}", (spin - 1) % 256 + 1
+        number, count = f"{number_of(spin):2d}", (spin - 1) % 256 + 1
         for state, pushes in LINES_PER_STATE.items():
             if state == 5:
                 yield lines / 2 - 0.01, f"{number}\r\n".encode()

@@ -77,6 +77,7 @@ class DeviceSupervisor:
     ``on_call`` gets every call that can change the watch, immediately after the bytes were read and
     before ``on_readings`` gets the readings it produced. ``on_connected`` gets the facts about the
     connection each time it was opened. ``before_write`` is called before each write to the port.
+    ``tap``: another system has the device, and nothing is ever written to it.
     ``confidential``: nothing the device sends appears in a log line or an error, because anyone may
     read those.
     """
@@ -93,6 +94,7 @@ class DeviceSupervisor:
         speed: float = 1.0,
         recorder: RecordingWriter | None = None,
         commands_enabled: bool = False,
+        tap: bool = False,
         confidential: bool = False,
         on_call: Callable[[AnyCall], None] = lambda _: None,
         on_connected: Callable[[Mapping[str, str]], None] = lambda _: None,
@@ -115,6 +117,7 @@ class DeviceSupervisor:
         self._since_1970 = 0.0
         self._gap = ""  # remark for the recording: the next bytes do not continue the previous ones
         self._commands_enabled = commands_enabled
+        self._tap = tap
         self._confidential = confidential
         self._log: structlog.typing.FilteringBoundLogger = (log or structlog.get_logger()).bind(
             device=id
@@ -380,6 +383,8 @@ class DeviceSupervisor:
                 )
 
     def _start_writing(self, reader: LinkReader) -> list[asyncio.Task[None]]:
+        if self._tap:
+            return []
         outbox: asyncio.Queue[Request] = asyncio.Queue(MAX_QUEUED_WRITES)
         self._outbox = outbox
         writes = [

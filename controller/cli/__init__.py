@@ -63,6 +63,10 @@ SUBCOMMANDS: Mapping[str, str] = {
         "try a program or a driver from outside against the requirements of the contract; report "
         "by id what is wrong"
     ),
+    "shadow": (
+        "compare a table with the list of results of another system, day by day; write signed "
+        "reports"
+    ),
     "simulate": "simulate a device on a pseudo-terminal, a TCP port or a broker",
     "rules": "count the rules of the decrees by how the program treats them, or show some",
     "games": "list the games of each decree, or show the rules of one as JSON",

@@ -16,10 +16,10 @@ from common.contract.version import SOFTWARE
 from common.new_file import replace_file
 from controller.cli import CommandLineError
 from controller.cli.acceptance_parameters import read_parameters
+from controller.cli.signer import open_signer
 
 if TYPE_CHECKING:
     import msgspec
-    from nacl.signing import SigningKey
 
     from common.readings import AnyReading
     from controller.commissioning.listening import DeviceListener
@@ -50,8 +50,6 @@ class Acceptance:
         device: DeviceConfig,
         folder: Path,
     ) -> None:
-        from common.people.private_key import PrivateKeyError, open_private_key
-        from controller.cli.people import passphrase
         from controller.commissioning.plan import NotCommissionedError, expected
         from controller.games.games import make_game
 
@@ -63,12 +61,9 @@ class Acceptance:
             book = getattr(make_game(table.game, table.decree, table.settings), "book", None)
             pockets = getattr(book, "pockets", None)
             self._expected: Expected = expected(self._driver, self._options, table.game, pockets)
-            self._key: SigningKey = open_private_key(
-                arguments.key, passphrase(arguments.passphrase_file)
-            )
-        except (NotCommissionedError, PrivateKeyError) as error:
+        except NotCommissionedError as error:
             raise CommandLineError(str(error)) from None
-        self._person, self._by = _person(configuration, self._key, arguments.by, arguments.config)
+        self._key, self._person, self._by = open_signer(arguments, configuration)
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._notes = _notes(folder / PROGRESS)
         self._listening: DeviceListener | None = None
@@ -394,42 +389,12 @@ def _driver(device: DeviceConfig) -> tuple[Driver, msgspec.Struct, Codec]:
     return described, options, registered.make(device.id, options)
 
 
-def owner_of(configuration: Configuration, key: str) -> tuple[str, str] | None:
-    """Return id and name of the person with this key."""
-    from common.people.register import from_base64url, read_people, thumbprint
-
-    people = configuration.people
-    if people is None or people.file is None or people.key is None:
-        return None
-    data, signer = Path(people.file).read_bytes(), from_base64url(people.key)
-    register = read_people(data, configuration.site.id, signer)
-    owner = register.owners.get(thumbprint(key))
-    return None if owner is None else (owner[0].id, owner[0].name)
-
-
 def paper_language(languages: Sequence[str], decree: str) -> str:
     """Return the language of a paper: the first of the table's people, or of the decree."""
     from common.contract.messages.messages import first_of
     from controller.rulebooks.chapters import head
 
     return first_of(languages or head(decree).languages)
-
-
-def _person(
-    configuration: Configuration, key: SigningKey, by: str | None, path: Path
-) -> tuple[str | None, str]:
-    """Return id and name of the person who leads the acceptance."""
-    from common.people.register import to_base64url
-
-    people = configuration.people
-    if people is not None and people.file is not None:
-        owner = owner_of(configuration, to_base64url(key.verify_key.encode()))
-        if owner is None:
-            raise CommandLineError(f"{path}: no person has this key; enrol it first")
-        return owner
-    if not by:
-        raise CommandLineError("enter your name: --by NAME", status=2)
-    return None, by
 
 
 def _notes(path: Path) -> list[AnyNote]:

@@ -19,11 +19,11 @@ from controller.cli.acceptance import (
     PROTOCOL,
     Acceptance,
     LeftError,
-    owner_of,
     paper_language,
     print_verdict,
 )
 from controller.cli.configured import config_argument, configuration_at
+from controller.cli.signer import owner_of, signer_arguments
 
 if TYPE_CHECKING:
     from controller.commissioning.protocol import Protocol
@@ -40,16 +40,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("table", nargs="?", metavar="TABLE", help="the table's id")
     config_argument(parser)
     parser.add_argument("--device", help="the device's id, if the table has several")
-    parser.add_argument("--by", help="your name (default: as enrolled, if the site has people)")
-    parser.add_argument(
-        "--key", type=Path, metavar="FILE", help="your secret key, as `novamas people key` makes it"
-    )
-    parser.add_argument(
-        "--passphrase-file",
-        type=Path,
-        metavar="FILE",
-        help="the passphrase of the key; without it, you are prompted",
-    )
+    signer_arguments(parser)
     parser.add_argument(
         "--out",
         type=Path,

@@ -480,9 +480,10 @@ class DeviceConfig(_ConfigSection, frozen=True):
     """``[[table.device]]``: one device of a table. ``link`` is an address:
     ``serial:///dev/serial/by-id/...?baud=9600``.
 
-    ``maker``, ``model`` and ``serial``: as on its type plate. ``usb_serial``: the serial number
-    that the device or its adapter must report over USB, if it differs from ``serial`` (default:
-    ``serial`` for a ``usb://`` device, otherwise the number reported first).
+    ``tap``: another system has the device, and nothing is ever written to it. ``maker``, ``model``
+    and ``serial``: as on its type plate. ``usb_serial``: the serial number that the device or its
+    adapter must report over USB, if it differs from ``serial`` (default: ``serial`` for a
+    ``usb://`` device, otherwise the number reported first).
 
     ``witness``: a second witness of the table, which gives no result and delays none;
     ``answers_within``: the seconds in which it reports a round that has ended (default: 10).
@@ -492,6 +493,7 @@ class DeviceConfig(_ConfigSection, frozen=True):
     driver: Name
     link: Name
     commands: bool = False
+    tap: bool = False
     witness: bool = False
     answers_within: Seconds | None = None
     stale_after: Seconds = 5.0

@@ -20,7 +20,7 @@ from controller.configuration.settings import (
 from controller.games.game import Game
 from controller.games.games import GAMES, make_game, settings_of
 from controller.rulebooks.chapters import decrees, games_of
-from devices.codec import Driver
+from devices.codec import Driver, RequestingCodec
 from devices.drivers import driver, driver_names
 from devices.links import link_mistakes
 from devices.profiles.mistakes import ProfileError
@@ -183,6 +183,15 @@ def device_flaws(at: KeyPath, device: DeviceConfig) -> Flaws:
         yield (*at, "options", ASK_OPTION), "needs `commands = true` for this device, or remove it"
     if device.commands and not driver_.commands:
         yield (*at, "commands"), f"the driver {driver_.name} can send no commands; remove the key"
+    if device.tap:
+        if device.commands:
+            yield (*at, "tap"), "nothing is written to a tapped device; remove `commands`"
+        if options is not None and isinstance(driver_.make(device.id, options), RequestingCodec):
+            problem = (
+                f"the driver {driver_.name} reads only the answers to its own requests, so its "
+                "device cannot be tapped"
+            )
+            yield (*at, "tap"), problem
 
 
 def suitability_flaws(at: KeyPath, table: TableConfig) -> Flaws:

@@ -238,6 +238,7 @@ class TableBuilder:
             recorder=None if runner.table.face_down else self._build_recorder(table.id, device),
             confidential=runner.table.face_down,
             commands_enabled=device.commands,
+            tap=device.tap,
             on_call=on_bytes,
             on_connected=on_identity,
             before_write=self._hold,

@@ -323,6 +323,18 @@ async def test_commands_are_refused_unless_enabled(pty: Pty) -> None:
             floor.command("say", "hello")
 
 
+@pytest.mark.parametrize("tap", [False, True])
+async def test_nothing_is_written_to_the_line_of_another_system(pty: Pty, tap: bool) -> None:
+    codec = Lines(polls=((0.0, b"who\n"), (0.05, b"what\n")))
+    async with running(pty.url, codec=codec, tap=tap) as floor:
+        await floor.until_open()
+        for number in range(1, 6):
+            pty.say(b"ok\n")
+            await floor.until_frames(number)
+            await asyncio.sleep(0.05)
+        assert await asyncio.to_thread(pty.hears) is not tap
+
+
 async def test_commands_are_sent_and_logged(pty: Pty) -> None:
     async with running(pty.url, commands_enabled=True) as floor:
         with pytest.raises(CommandRefusedError, match="not connected"):

@@ -450,7 +450,7 @@ def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
         "line 25: table[1].device[1].link: another device is on 127.0.0.1:4001 too",
         (
             "line 26: table[1].device[1].speed: unknown key; there are: id, driver, link, "
-            "commands, witness, answers_within, stale_after, maker, model, serial, usb_serial, "
+            "commands, tap, witness, answers_within, stale_after, maker, model, serial, usb_serial, "
             "options"
         ),
     ]
@@ -538,6 +538,20 @@ def test_commands_need_a_driver_that_has_some(tmp_path: Path) -> None:
             f"line 13: table[0].device[0].commands: the driver {name} can send no commands; "
             "remove the key" in mistakes(tmp_path, text)
         )
+
+
+def test_nothing_can_be_sent_to_a_tapped_device(tmp_path: Path) -> None:
+    file = tmp_path / "novamas.toml"
+    file.write_text(GOOD + "tap = true\n")
+    assert load(file).table[0].device[0].tap
+    assert (
+        "line 14: table[0].device[0].tap: nothing is written to a tapped device; remove `commands`"
+    ) in mistakes(tmp_path, GOOD + "commands = true\ntap = true\n")
+    acceptor = GOOD.replace("cammegh-ss2", "cctalk-acceptor") + "tap = true\n"
+    assert any(
+        "cctalk-acceptor reads only the answers to its own requests" in mistake
+        for mistake in mistakes(tmp_path, acceptor)
+    )
 
 
 @for_each("text", ["", "table = 3", "table = [3]", "site = 1", "[[site]]", "table = []"])
