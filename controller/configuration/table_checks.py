@@ -184,14 +184,21 @@ def device_flaws(at: KeyPath, device: DeviceConfig) -> Flaws:
     if device.commands and not driver_.commands:
         yield (*at, "commands"), f"the driver {driver_.name} can send no commands; remove the key"
     if device.tap:
-        if device.commands:
-            yield (*at, "tap"), "nothing is written to a tapped device; remove `commands`"
-        if options is not None and isinstance(driver_.make(device.id, options), RequestingCodec):
-            problem = (
-                f"the driver {driver_.name} reads only the answers to its own requests, so its "
-                "device cannot be tapped"
-            )
-            yield (*at, "tap"), problem
+        requests = options is not None and isinstance(
+            driver_.make(device.id, options), RequestingCodec
+        )
+        yield from _tap_flaws((*at, "tap"), device, driver_.name, requests)
+
+
+def _tap_flaws(at: KeyPath, device: DeviceConfig, driver_name: str, requests: bool) -> Flaws:
+    """Check that a tapped device can be read without a word to it. ``requests``: whether the driver
+    reads only the answers to its own requests.
+    """
+    if device.commands:
+        yield at, "nothing is written to a tapped device; remove `commands`"
+    if requests:
+        problem = "reads only the answers to its own requests, so its device cannot be tapped"
+        yield at, f"the driver {driver_name} {problem}"
 
 
 def suitability_flaws(at: KeyPath, table: TableConfig) -> Flaws:

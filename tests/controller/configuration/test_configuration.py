@@ -450,8 +450,8 @@ def test_all_mistakes_are_reported_at_once(tmp_path: Path) -> None:
         "line 25: table[1].device[1].link: another device is on 127.0.0.1:4001 too",
         (
             "line 26: table[1].device[1].speed: unknown key; there are: id, driver, link, "
-            "commands, tap, witness, answers_within, stale_after, maker, model, serial, usb_serial, "
-            "options"
+            "commands, tap, witness, answers_within, stale_after, maker, model, serial, "
+            "usb_serial, options"
         ),
     ]
 
