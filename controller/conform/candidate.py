@@ -115,11 +115,14 @@ class Candidate:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(END_SECONDS):
                     await self._process.wait()
-        # the pipes end with the last process that has them
-        _, left = await asyncio.wait(self._readers, timeout=END_SECONDS)
-        for reader in left:
+        await self.read_rest()
+        for reader in self._readers:
             reader.cancel()
         await asyncio.gather(*self._readers, return_exceptions=True)
+
+    async def read_rest(self) -> None:
+        """Read what is left in the pipes, which end with the last process that has them."""
+        await asyncio.wait(self._readers, timeout=END_SECONDS)
 
     async def _read_lines(self) -> None:
         assert self._process is not None

@@ -172,8 +172,9 @@ class Stage:
         try:
             async with asyncio.timeout(self.patience if seconds is None else seconds):
                 while not condition():
-                    if self._candidate is not None and (ended := self._candidate.ended):
-                        raise ProgramEndedError(ended)
+                    if self._candidate is not None and self._candidate.ended:
+                        await self._candidate.read_rest()
+                        raise ProgramEndedError(self._candidate.ended)
                     if self._candidate is not None and self._candidate.flooded:
                         raise StoppedError("the program floods its output")
                     self._changed.clear()
