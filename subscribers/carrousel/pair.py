@@ -21,7 +21,7 @@ from common.log import structlog
 from common.standby.errors import OvertakenError, StoreUnreachableError, StoreUnusableError
 from common.standby.exchange import StatementExchange
 from common.standby.fence import Fence
-from common.standby.lease import OwnIdentity
+from common.standby.lease import OwnIdentity, grace_seconds
 from common.standby.log import RecordLog
 from common.standby.record import MAX_TEXT_CHARACTERS, LeaseRecord, read_record
 from common.standby.right import (
@@ -36,12 +36,14 @@ from common.standby.right import (
 from common.standby.seal import StructSigner
 from common.standby.settings import instance_name
 from common.standby.statements import (
+    BROKER,
     JOURNAL,
     START,
     Board,
     DaemonStatement,
     differences,
     read_board,
+    reason_to_yield,
 )
 from common.standby.store import RecordStore
 from common.tasks import end_tasks
@@ -53,13 +55,15 @@ from subscribers.carrousel.self_check import check_program, configuration_digest
 from subscribers.carrousel.service import JackpotController
 from subscribers.carrousel.settings import CarrouselSettings
 from subscribers.carrousel.store import LedgerStore
-from subscribers.carrousel.tenure import RETRY_SECONDS, LedgerTenure
+from subscribers.carrousel.tenure import RETRY_SECONDS, LedgerTenure, broker_keepalive
+from subscribers.feed.connection import ServiceConnection
 
 STATEMENTS_SUFFIX, LEDGER_SUFFIX = ".controllers", ".ledger"
 """Suffixes of the lease's key: the key of the statements, and the name that entries of the log are
 signed for.
 """
 JOURNAL_ID_CHARACTERS = 32
+NO_BROKER = "the broker cannot be reached"
 
 
 async def run_in_pair(
@@ -76,11 +80,12 @@ async def run_in_pair(
         tenure = await pair.wait(ending)
         if tenure is None:
             return
-        async with pair.serving():
+        controller = JackpotController(
+            settings, open_ledger=open_ledger, check_program=check_program, tenure=tenure
+        )
+        async with pair.serving(controller, tenure):
             try:
-                await JackpotController(
-                    settings, open_ledger=open_ledger, check_program=check_program, tenure=tenure
-                ).run(ending)
+                await controller.run(ending)
             except Exception as error:
                 await pair.fail(error)
                 raise
@@ -141,6 +146,9 @@ class ControllerPair:
         )
         self._holder: LeaseHolder | None = None
         self._failure: str | None = None
+        self._reaches_broker = False
+        """While waiting: whether a connection with a client id of its own is accepted."""
+        self._serving_troubles: dict[str, str] = {}
         self._record_seen: tuple[str, int, bool] | None = None
         self._reported: str | None = ""
         self._tasks: list[asyncio.Task[Any]] = []
@@ -163,20 +171,27 @@ class ControllerPair:
         )
         self._tasks = [asyncio.create_task(self._exchange_statements(), name="statements")]
         following = asyncio.create_task(self._follow(), name="follower")
+        probe = ServiceConnection(
+            *(self._settings.broker, (), None, lambda *_: None, self._on_broker),
+            keepalive=broker_keepalive(self._lease),
+        )
+        probing = asyncio.create_task(probe.run(), name="broker")
         claiming = asyncio.create_task(candidate.wait(), name="lease")
         stopping = asyncio.create_task(ending.wait())
         try:
             await asyncio.wait(
-                (claiming, stopping, following, *self._tasks), return_when=asyncio.FIRST_COMPLETED
+                (claiming, stopping, following, probing, *self._tasks),
+                return_when=asyncio.FIRST_COMPLETED,
             )
-            for task in (following, *self._tasks):
+            for task in (following, probing, *self._tasks):
                 if task.done():
                     task.result()  # raises the exception of a bug, which ends the process
             if not claiming.done():
                 return None
             holder = self._holder = claiming.result()
         finally:
-            await end_tasks(claiming, stopping, following)
+            probe.end()
+            await end_tasks(claiming, stopping, following, probing)
         renewing = asyncio.create_task(holder.run(), name="renewal")
         self._tasks.append(renewing)
         self._logger.info("lease taken", instance=self._own.instance, term=holder.record.term)
@@ -186,13 +201,41 @@ class ControllerPair:
         return LedgerTenure(holder=holder, log=self._log, sequence=sequence, client_id=client_id)
 
     @asynccontextmanager
-    async def serving(self) -> AsyncIterator[None]:
-        """Watch the other controller while the context lasts."""
-        watching = asyncio.create_task(self._watch_other(), name="other controller")
+    async def serving(
+        self, controller: JackpotController, tenure: LedgerTenure
+    ) -> AsyncIterator[None]:
+        """Watch this controller and the other one while the context lasts."""
+        watching = (
+            asyncio.create_task(self._watch_other(), name="other controller"),
+            asyncio.create_task(self._watch_broker(controller, tenure), name="broker"),
+        )
         try:
             yield
         finally:
-            await end_tasks(watching)
+            await end_tasks(*watching)
+
+    async def _watch_broker(self, controller: JackpotController, tenure: LedgerTenure) -> None:
+        """Yield the ledger once this controller has not reached the broker for a while and the
+        other one, which does, could serve.
+        """
+        holder = self._holder
+        assert holder is not None
+        start = able_since = clock.boottime()
+        worse_since: float | None = None
+        while True:
+            await clock.sleep(min(self._lease / CHECKS_PER_LEASE, MAX_CHECK_INTERVAL_SECONDS))
+            now = clock.boottime()
+            self._serving_troubles = {} if controller.is_connected else {BROKER: NO_BROKER}
+            if self._serving_troubles:
+                able_since = now
+            holder.able_leases = (now - able_since) / self._lease
+            reason = reason_to_yield(self._serving_troubles, {}, self._exchange.rival())
+            if reason is None or now - start < self._lease:
+                worse_since = None
+            elif worse_since is None:
+                worse_since = now
+            elif now - worse_since >= grace_seconds(holder.record):
+                await tenure.give_up(reason, yields=True)
 
     async def release(self) -> None:
         """Give the lease back after an orderly end."""
@@ -264,11 +307,15 @@ class ControllerPair:
     def _troubles(self) -> dict[str, str]:
         """Return what keeps this controller from serving."""
         trouble = self._follower.trouble
-        return {} if trouble is None else {JOURNAL: trouble[:MAX_TEXT_CHARACTERS]}
+        troubles = {} if self._reaches_broker else {BROKER: NO_BROKER}
+        return troubles | ({} if trouble is None else {JOURNAL: trouble[:MAX_TEXT_CHARACTERS]})
+
+    def _on_broker(self, up: bool) -> None:
+        self._reaches_broker = up
 
     def _statement(self, beat: int) -> DaemonStatement:
         own, serves = self._own, self._holder is not None
-        troubles = {} if serves else self._troubles()
+        troubles = self._serving_troubles if serves else self._troubles()
         if self._failure is not None:
             troubles = {START: self._failure}
         return DaemonStatement(

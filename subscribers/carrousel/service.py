@@ -126,6 +126,11 @@ class JackpotController:
         if self.status.books is not None:
             self.status.books.store.close()
 
+    @property
+    def is_connected(self) -> bool:
+        """Whether the broker is connected."""
+        return self._connection.up
+
     def health(self) -> ControllerHealth:
         """Return the health of the controller."""
         books = self.status.books
@@ -137,7 +142,7 @@ class JackpotController:
             },
             open_alerts={name: len(jackpot.alerts.open) for name, jackpot in self.jackpots.items()},
             entries=0 if books is None else books.store.committed.position,
-            connected=self._connection.up,
+            connected=self.is_connected,
         )
 
     async def _metrics(self) -> HttpResponse:

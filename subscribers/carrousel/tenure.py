@@ -11,9 +11,12 @@ from common.standby.log import RecordLog
 from common.standby.right import LeaseHolder
 from subscribers.carrousel.books import Books
 from subscribers.carrousel.ledger_message import LedgerMessage, ShippedEntry
+from subscribers.feed.connection import KEEPALIVE_SECONDS
 
 MAX_SHIPPED_FACTS = 200
 """Maximum facts in one commit of a pair: the store accepts messages of up to a megabyte."""
+KEEPALIVE_LEASES, MIN_KEEPALIVE_SECONDS = 1 / 3, 2
+"""Keepalive of the connection to the broker as a share of the lease, and its lower bound."""
 RETRY_SECONDS = 0.1
 """Pause after an attempt to append to the log that had no reply."""
 
@@ -87,7 +90,19 @@ class LedgerTenure:
             else:
                 return
 
-    async def give_up(self, reason: str) -> None:
-        """Release the lease, so that the other controller takes over, and end the process."""
-        await self._holder.release(None, reason)
+    @property
+    def keepalive(self) -> int:
+        """Seconds after which a silent connection to the broker is checked."""
+        return broker_keepalive(self._holder.record.lease)
+
+    async def give_up(self, reason: str, *, yields: bool = False) -> None:
+        """Release the lease, so that the other controller takes over, and end the process.
+        ``yields``: because the other one could serve.
+        """
+        await self._holder.release(None, reason, yields=yields)
         self._holder.end_process(reason)
+
+
+def broker_keepalive(lease: float) -> int:
+    """Return the keepalive of a controller's connection to the broker."""
+    return min(KEEPALIVE_SECONDS, max(MIN_KEEPALIVE_SECONDS, int(KEEPALIVE_LEASES * lease)))

@@ -36,7 +36,7 @@ from subscribers.carrousel.table_check import TableCheck
 from subscribers.carrousel.table_feed import Routes, TableFeed
 from subscribers.carrousel.tenure import LedgerTenure
 from subscribers.carrousel.unlinked_tables import UnlinkedTables
-from subscribers.feed.connection import ServiceConnection
+from subscribers.feed.connection import KEEPALIVE_SECONDS, ServiceConnection
 from subscribers.feed.recall_key import RecallKey
 
 _CLIENT = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -98,6 +98,7 @@ def shared_parts(
         on_message,
         on_link,
         exclusive=tenure,
+        keepalive=KEEPALIVE_SECONDS if tenure is None else tenure.keepalive,
     )
     alerts = AlertReporter(jackpots=jackpots, counts=counts)
     return SharedParts(

@@ -20,6 +20,7 @@ from common.log import structlog
 from subscribers.feed.overtaken import Overtaken
 from subscribers.feed.tables import BrokerLogin
 
+KEEPALIVE_SECONDS = 10
 CONNECT_TIMEOUT_SECONDS = 30.0
 """Maximum time for CONNACK."""
 REPLY_TIMEOUT_SECONDS = 600.0
@@ -118,7 +119,8 @@ class ServiceConnection:
     ``session`` is the client id of a persistent session: the broker stores messages while the
     service is away and redelivers each one that :meth:`acknowledge` did not cover. With None there
     is no session, and every message is acknowledged on arrival. ``exclusive``: set if the service
-    is one of two, of which one publishes.
+    is one of two, of which one publishes. ``keepalive``: seconds after which a silent connection is
+    checked.
     """
 
     def __init__(
@@ -130,7 +132,9 @@ class ServiceConnection:
         on_link: Callable[[bool], None],
         session: str | None = None,
         exclusive: PublishingRight | None = None,
+        keepalive: int = KEEPALIVE_SECONDS,
     ) -> None:
+        self._keepalive = keepalive
         self._exclusive = exclusive
         self._login, self._topics, self._will = login, list(topics), will
         self._session = session
@@ -215,7 +219,7 @@ class ServiceConnection:
             identifier=self._exclusive.client_id if self._exclusive else self._session,
             clean_session=self._session is None,
             protocol=aiomqtt.ProtocolVersion.V311,
-            keepalive=10,
+            keepalive=self._keepalive,
             timeout=CONNECT_TIMEOUT_SECONDS,
             will=will,
             max_queued_outgoing_messages=0,

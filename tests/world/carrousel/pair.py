@@ -132,6 +132,7 @@ class PairOfControllers(Checker):
             or machine in self.store.unheard | self.store.deaf
             or (controller.disk.trouble is not None and controller.disk.is_met)
             or controller.disk.is_old
+            or self.world.broker.faults.cut_off({machine.name})
         )
 
     def is_able(self, controller: ControllerProgram) -> bool:
@@ -142,6 +143,7 @@ class PairOfControllers(Checker):
             and controller.disk.trouble is None
             and self.store.delay <= USUAL_STORE_SECONDS
             and not machine.disk_seconds
+            and all(isinstance(each, Partition) for each in self.world.broker.faults.active)
         )
 
     def on_received(self, message: Publish) -> None:
