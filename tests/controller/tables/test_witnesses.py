@@ -35,6 +35,7 @@ from common.contract.retained import About
 from common.readings import DiceRead, LinkLost, LinkUp, WheelCell, WheelFault, WheelNumber
 from controller.games.games import make_game
 from controller.tables.device_links import RESTART_REASON
+from controller.tables.stages import EventCounters
 from controller.tables.table import Table
 from controller.tables.witnesses import MAX_SILENT_RESULTS
 
@@ -261,6 +262,25 @@ def test_a_round_of_the_witness_counts_for_one_round() -> None:
     (reported,) = take(table, number(204.5, 18, "camera", spin=8))
     assert isinstance(reported, WitnessReported)
     assert reported.round == 2
+
+
+def test_agreement_is_counted() -> None:
+    table, counters = playing(), EventCounters()
+    for inputs in (
+        (number(104, 17, "camera"), number(105, 17)),
+        (*bets(200), number(205, 17), number(206, 17, "camera")),
+        (*bets(300), number(305, 17), number(306, 20, "camera")),
+        (*bets(400), number(404, 20, "camera"), number(405, 17)),
+        (RoundConfirm(at=420, round=4, number=17, **HEAD),),
+    ):
+        counters.count(take(table, *inputs))
+    assert counters.witnessed == {
+        ("camera", "agrees"): 1,
+        ("camera", "disagrees"): 1,
+        ("camera", "silent"): 2,
+        ("camera", "agrees_later"): 1,
+        ("camera", "disagrees_later"): 1,
+    }
 
 
 def test_many_silent_results_raise_one_alert_until_it_speaks() -> None:
