@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help demo setup check test test-all test-rest steady world counts test-seconds types contracts scripts pure rules-proof chaos brokers integrations bench steps ledgers pictures docs deb repository wheel packages image image-test stranger deb-test vm format pins clean
+.PHONY: help demo setup check test test-all test-rest steady world counts test-seconds types contracts scripts pure rules-proof chaos brokers integrations bench steps ledgers pictures docs site deb repository wheel packages image image-test stranger deb-test vm format pins clean
 
 help:
 	@echo "make demo     a roulette and a card table on this machine: devices, daemon, broker and display (ARGS=... for novamas demo)"
@@ -30,6 +30,7 @@ help:
 	@echo "make counts   the classes with most methods, the longest files and functions, and files that import each other: a test holds their bounds"
 	@echo "make pictures the pictures of the documents anew"
 	@echo "make docs     the site of the pages in docs/, to be read and searched without a network: build/site/index.html"
+	@echo "make site     the same, with a simulated evening: its displays, which need no server, and its journal as a page that verifies itself"
 	@echo "make deb      the Debian package of this commit, in build/, for this Debian or RELEASE=12 or 13 (docs/technician/install.md)"
 	@echo "make repository a signed apt repository with the package, in build/repository (KEY=ID of GnuPG)"
 	@echo "make wheel    the Python package, in build/"
@@ -147,6 +148,11 @@ pictures: .venv/installed-dev
 docs: .venv/installed-docs
 	@$(BIN)/python -m sphinx -q -W --keep-going -j 1 -c packaging/site -d build/doctrees docs build/site
 	@echo build/site/index.html
+
+# The environment variable lets the first page lead to the evening.
+site: export NOVAMAS_EVENING := 1
+site: docs
+	@PYTHONPATH=. $(BIN)/python packaging/site/evening.py build/site $(ARGS)
 
 deb: .venv/installed-docs
 	@$(BIN)/python packaging/debian/build.py HEAD build $(RELEASE)

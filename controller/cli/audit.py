@@ -44,14 +44,17 @@ def run(arguments: argparse.Namespace) -> int:
     from controller.proof.audit import audit
 
     enable_extensions(arguments)
-    unseal = None if arguments.unseal is None else _unseal(arguments.unseal)
+    unseal = None if arguments.unseal is None else read_unseal(arguments.unseal)
     with Percent("auditing") as percent:
         result = audit(arguments.journal, unseal, percent.show, arguments.signer, arguments.jobs)
     page = _page(result, arguments.journal) if wants_page(arguments) else [_as_json(result)]
     return conclude(result.outcome, page)
 
 
-def _unseal(path: Path) -> Callable[[bytes], bytes]:
+def read_unseal(path: Path) -> Callable[[bytes], bytes]:
+    """Return what opens sealed bodies with the private key in a file. Raises
+    :class:`CommandLineError`.
+    """
     from nacl.public import PrivateKey
 
     from common.confidential.boxes import open_sealed

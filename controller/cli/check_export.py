@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """[FILE] [--signer K] [--json | --text]."""
+    """[FILE] [--signer K] [--unseal KEYFILE] [--json | --text]."""
     parser.epilog = STATUS_HELP
     parser.add_argument(
         "file",
@@ -32,6 +32,12 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="PUBLICKEY",
         help="the public key to trust, from a checkpoint (64 digits)",
     )
+    parser.add_argument(
+        "--unseal",
+        type=Path,
+        metavar="KEYFILE",
+        help="the private key of surveillance (64 digits), to prove sealed tables too",
+    )
     form = parser.add_mutually_exclusive_group()
     form.add_argument(
         "--json", action="store_true", help="the findings as one JSON object, also on a terminal"
@@ -43,6 +49,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the findings and return the exit status of the verdict."""
+    from controller.cli.audit import read_unseal
     from controller.inspection.checking import check_page
     from controller.inspection.page import digest, shell
 
@@ -50,7 +57,8 @@ def run(arguments: argparse.Namespace) -> int:
         print(digest(shell()))
         return 0
     try:
-        check = check_page(arguments.file, arguments.signer)
+        unseal = None if arguments.unseal is None else read_unseal(arguments.unseal)
+        check = check_page(arguments.file, arguments.signer, unseal)
     except OSError as error:
         raise CommandLineError(f"{arguments.file}: {error.strerror}", 2) from None
     lines = _page(check) if wants_page(arguments) else [_as_json(check)]

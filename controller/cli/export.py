@@ -61,6 +61,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         help="for the page: a subscriber's archive, whose checkpoints are added and whose events "
         "are compared",
     )
+    parser.add_argument(
+        "--unseal",
+        type=Path,
+        metavar="KEYFILE",
+        help="for the page: the private key of surveillance, with which the audit proves sealed "
+        "tables too; the page stays sealed",
+    )
     cores = len(os.sched_getaffinity(0))
     parser.add_argument(
         "--jobs",
@@ -120,6 +127,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _write_page(arguments: argparse.Namespace) -> int:
     """Write the page, and print its name and the digests to keep."""
     from common.errors import NovamasError
+    from controller.cli.audit import read_unseal
     from controller.inspection.export import export_page
     from controller.inspection.page import digest, shell
     from controller.proof.outcome import ProofOutcome
@@ -142,6 +150,7 @@ def _write_page(arguments: argparse.Namespace) -> int:
                 arguments.journal,
                 arguments.page,
                 output,
+                unseal=None if arguments.unseal is None else read_unseal(arguments.unseal),
                 witness=witness,
                 jobs=arguments.jobs,
                 progress=percent.show_part,

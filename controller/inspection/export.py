@@ -24,7 +24,7 @@ from controller.inspection.page import (
     StatedProof,
     write_page,
 )
-from controller.proof.audit import audit
+from controller.proof.audit import Unseal, audit
 from controller.proof.evidence import Evidence
 from controller.proof.findings import Audit
 from controller.proof.verdict import Verdict
@@ -44,19 +44,22 @@ def export_page(
     days: str,
     output: Path,
     *,
-    key: str | None = None,
+    unseal: Unseal | None = None,
     witness: Witness | None = None,
     jobs: int = 1,
     progress: Progress = lambda _part, _done, _total: None,
 ) -> PageHeader:
-    """Write the page of these days, such as ``2026-11-19`` or ``2026-11``. ``key``: the public key
-    to trust in the audit; ``witness``: a subscriber's archive, with which the journal is compared;
-    ``jobs``: the number of processes that audit a large journal. Raises ``JournalUnusableError``,
+    """Write the page of these days, such as ``2026-11-19`` or ``2026-11``. ``unseal``
+    opens sealed bodies for the audit, and none of them for the page; ``witness``: a subscriber's
+    archive, with which the journal is compared; ``jobs``: the number of processes that audit a
+    large journal. Raises ``JournalUnusableError``,
     :class:`NoEntriesError`, :class:`~controller.inspection.packing.ExcerptError` and ``OSError``.
     """
     evidence = Evidence(journal)
-    audited = audit(journal, None, lambda done, total: progress("auditing", done, total), key, jobs)
-    compared = None if witness is None else _compared(journal, key, witness, progress)
+    audited = audit(
+        journal, unseal, lambda done, total: progress("auditing", done, total), None, jobs
+    )
+    compared = None if witness is None else _compared(journal, witness, progress)
     points = () if witness is None else witness.checkpoints.values()
     found = excerpt.find(evidence, days, points)
     if not found.chains:
@@ -111,11 +114,11 @@ def _points(chains: list[ExcerptChain]) -> Iterator[Checkpoint]:
         yield from chain.checkpoints
 
 
-def _compared(journal: Path, key: str | None, witness: Witness, progress: Progress) -> Verdict:
+def _compared(journal: Path, witness: Witness, progress: Progress) -> Verdict:
     """Compare the journal with the archive of a subscriber."""
     verdict = verify(
         journal,
-        key,
+        None,
         witness.checkpoints.values(),
         witness.on_entry,
         lambda done, total: progress("comparing", done, total),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import os.path
 import re
 from pathlib import Path
@@ -12,6 +13,13 @@ from common.contract.vocabulary import anchor
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 LINK = re.compile(r"(?<!!)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)#\s]+)(#[^)\s]*)?\)")
+EVENING = """
+
+<p><a href="evening/index.html">A recorded evening</a>: displays, and a journal that verifies
+itself in your browser.</p>
+
+"""
+"""The link to what ``make site`` adds."""
 START = '<!doctype html><meta http-equiv="refresh" content="0; url=README.html">\n'
 
 project = "Novamás"
@@ -38,6 +46,7 @@ def prepare(_app: object, name: str, source: list[str]) -> None:
     here = (DOCS / name).parent
     source[0] = LINK.sub(lambda found: _in_site(found, here), source[0])
     if name == root_doc:
+        source[0] += EVENING if "NOVAMAS_EVENING" in os.environ else ""
         for reader, text in re.findall(
             r"^## (\w+)(.*?)(?=^## |\Z)", source[0], re.MULTILINE | re.DOTALL
         ):

@@ -12,13 +12,18 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from nacl.public import PrivateKey
 
 from common.chain.checkpoint import checkpoint_path, key_path, load_key, public
+from common.confidential.bodies import is_sealed
+from common.confidential.boxes import CardCipher, open_sealed
 from common.contract.messages.messages import LANGUAGES
 from common.contract.node import Checkpoint
+from common.readings import LinkUp
 from controller.cli import main
 from controller.inspection.checking import check_page
 from controller.inspection.export import NoEntriesError, export_page
+from controller.inspection.packing import unpack
 from controller.inspection.page import digest, read_page, shell
 from controller.inspection.words import words
 from controller.proof.audit import audit
@@ -28,7 +33,7 @@ from controller.proof.witness import Witness
 from tests.controller.proof.test_sealing import sealed, ten_days
 from tests.controller.proof.test_verify import archive
 from tests.support.journal.forgeries import FORGERIES, three_runs
-from tests.support.journal.premises import entries, evening
+from tests.support.journal.premises import Premises, entries, evening
 
 STATIC = Path("controller/inspection/static")
 ALL = "20"
@@ -212,3 +217,25 @@ async def test_a_sealed_day_needs_nothing_but_its_own_checkpoint(tmp_path: Path)
     [audit_of_day] = check_page(page, key).audits
     assert audit_of_day.chain.outcome is ProofOutcome.HOLDS
     assert audit_of_day.chain.proved == audit_of_day.chain.entries == 30
+
+
+async def test_the_audit_may_open_what_stays_sealed_in_the_page(tmp_path: Path) -> None:
+    path, page = tmp_path / "journal.sqlite3", tmp_path / "page.html"
+    secret = PrivateKey(b"s" * 32)
+    cipher = CardCipher(secret.public_key, b"s" * 32)
+    run = Premises(path, game="punto-banca", driver="angel-eye", cipher=cipher)
+    run.runner.on_readings([LinkUp(at=run.now, device="wheel")])
+    await run.end()
+    closed = export_page(path, ALL, page).audit
+    assert closed is not None
+    assert closed.outcome == ProofOutcome.NOT_JUDGED
+    assert closed.sealed > 0
+    opened = export_page(
+        path, ALL, page, unseal=lambda body: bytes(open_sealed(body, secret).body)
+    ).audit
+    assert opened is not None
+    assert opened.sealed == 0
+    [(_, blocks)] = read_page(page).chains()
+    bodies = [entry.body for entry in unpack(blocks, bytes(32))]
+    assert bodies == [entry.body for entry in entries(path)]
+    assert any(is_sealed(body) for body in bodies)
