@@ -5,6 +5,7 @@ what the command line finds.
 from __future__ import annotations
 
 import asyncio
+import base64
 import gzip
 import json
 import zlib
@@ -22,6 +23,8 @@ from playwright.sync_api import Page, expect
 from common.chain.checkpoint import checkpoint_path, public, sign
 from common.chain.schema import ChainHead, Entry, Record, genesis, rows
 from common.contract.node import Checkpoint
+from common.contract.times import format_utc
+from common.people.register import to_base64url, write_people
 from controller.inspection.checking import check_page
 from controller.inspection.export import export_page
 from controller.inspection.packing import pack
@@ -39,6 +42,7 @@ from controller.proof.findings import Audit
 from controller.proof.outcome import ProofOutcome
 from tests.conftest import cases
 from tests.support.journal.forgeries import FORGERIES, three_runs
+from tests.support.people import staff
 
 ALL = "20"
 """The days of this century."""
@@ -332,3 +336,75 @@ def test_packed_calls_are_unpacked_as_python_does(
     assert page.evaluate(UNPACK, [list(packed), 1 << 20]) == expected
     if expected:
         assert page.evaluate(UNPACK, [list(packed), len(expected) - 1]) is None
+
+
+def boot_of(people_file: bytes) -> bytes:
+    key = to_base64url(staff.SIGNER)
+    setup = {"file": people_file.decode(), "key": key, "required": True}
+    return json.dumps({"site": staff.SITE, "key": None, "people": setup}).encode()
+
+
+def void(token: bytes, **changed: Any) -> dict[str, Any]:
+    signature = {"id": "m-lasa", "name": "M. Lasa", "role": "table_head", "token": token.decode()}
+    given = {"by": "M. Lasa", "role": "table_head", "reason": "ball_out", "signed": [signature]}
+    return {"type": "round.void", "at": 1.0, **given, **changed}
+
+
+def tampered(token: bytes) -> bytes:
+    head, payload, signature = token.split(b".")
+    claims = json.loads(base64.urlsafe_b64decode(payload + b"=="))
+    forged = json.dumps({**claims, "jti": "another-number-1"}).encode()
+    return b".".join((head, base64.urlsafe_b64encode(forged).rstrip(b"="), signature))
+
+
+PEOPLE = write_people(staff.people(), staff.SITE_KEY)
+OTHER_PEOPLE = PEOPLE.replace(b"A. Riera", b"A. Ribera")
+TOKEN = staff.signed()
+COMMANDS: dict[str, tuple[bytes, list[dict[str, Any]], str | None]] = {
+    "a signed command": (PEOPLE, [void(TOKEN)], None),
+    "another reason": (PEOPLE, [void(TOKEN, reason="other")], "signature"),
+    "another name": (PEOPLE, [void(TOKEN, by="T. Vidal")], "signature"),
+    "another role": (PEOPLE, [void(TOKEN, role="director")], "signature"),
+    "another payload": (PEOPLE, [void(tampered(TOKEN))], "signature"),
+    "another command": (PEOPLE, [void(TOKEN, type="session.close")], "signature"),
+    "another table": (PEOPLE, [void(staff.signed(aud="novamas/v1/x/r2"))], "signature"),
+    "another's key": (PEOPLE, [void(staff.signed("riera"))], "signature"),
+    "a revoked key": (PEOPLE, [void(staff.signed("lasa-lost"))], "signature"),
+    "a role not held": (PEOPLE, [void(staff.signed(role="director"))], "signature"),
+    "long before": (PEOPLE, [void(staff.signed(iat=1, exp=30))], "signature"),
+    "twice": (PEOPLE, [void(TOKEN), void(TOKEN)], "repeated"),
+    "a changed people file": (OTHER_PEOPLE, [void(TOKEN)], "people"),
+    "garbage": (PEOPLE, [void(b"a.b.c")], "signature"),
+}
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_signed_commands_are_checked_against_the_people_in_force(
+    name: str, page: Page, tmp_path: Path
+) -> None:
+    file, commands, problem = COMMANDS[name]
+    time = format_utc(staff.NOW)
+    records = [
+        Record(table="", boot="b", seq=0, time=time, mono_ns=0, before=(("boot", boot_of(file)),))
+    ]
+    records += [
+        Record(
+            table=staff.TABLE,
+            boot="b",
+            seq=0,
+            time=time,
+            mono_ns=1,
+            input=json.dumps(command).encode(),
+        )
+        for command in commands
+    ]
+    path = tmp_path / "page.html"
+    written(path, records)
+    found = outcome(page, path)
+    if problem is None:
+        assert found == ProofOutcome.HOLDS
+        assert "1 of 1 commands carry the valid signature" in page.inner_text("#checks")
+        return
+    assert found == ProofOutcome.DOES_NOT_HOLD
+    first = words()[f"problem.{problem}"]["en"].split(":")[1].partition("{")[0].strip()
+    assert first in page.inner_text("#verdict")

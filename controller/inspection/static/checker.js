@@ -5,6 +5,9 @@
 /* global unpacked */
 {
   const MAX_BLOCK_BYTES = 2 ** 26;
+  // as controller/proof/signatures.py allows: two clocks, and a second signature that was waited for
+  const CLOCK_SECONDS = 10;
+  const MAX_DELAY_SECONDS = 125;
   const MAX_CALLS_BYTES = 2 ** 25;
   const MAX_LISTED = 20;
   const DIGESTS_AT_ONCE = 512;
@@ -43,6 +46,7 @@
   const others = [];
   const recent = new Map();
   const imported = new Map();
+  const executed = new Set();
   const marked = new Set();
   /** @type {Map<number, any>} */
   const located = new Map();
@@ -216,9 +220,10 @@
       if (!holds || signature?.key !== toHex(key)) throw new Error("signature");
       for (const line of lines.slice(1, -2)) {
         const person = object(line);
-        for (const { x } of person?.keys ?? []) {
-          const owner = { id: person?.id, name: person?.name, key: fromBase64Url(x) };
-          owners.set(await thumbprint(x), owner);
+        for (const { x, revoked } of person?.keys ?? []) {
+          const { id, name, roles } = person ?? {};
+          const owner = { id, name, roles, revoked: person?.revoked ?? revoked };
+          owners.set(await thumbprint(x), { ...owner, key: fromBase64Url(x) });
         }
       }
       return owners;
@@ -228,29 +233,66 @@
     }
   }
 
-  /** Return whether a person signed this command. */
+  /** Return whether a person signed this command, then and for this table. */
   async function isSignedBy(signature, entry, command, owners) {
     try {
       const parts = signature.token.split(".");
       const owner = owners.get(object(lenient.decode(fromBase64Url(parts[0])))?.kid);
       const claims = object(lenient.decode(fromBase64Url(parts[1])));
-      const name = command.type === "command.refused" ? command.command : command.type;
       const message = encoder.encode(`${parts[0]}.${parts[1]}`);
       return (
         parts.length === 3 &&
         owner !== undefined &&
         claims !== null &&
-        claims.iss === owner.id &&
-        signature.id === owner.id &&
-        signature.name === owner.name &&
-        signature.role === claims.role &&
-        claims.command === name &&
-        String(claims.aud).endsWith(`/${entry.table}`) &&
+        isOf(claims, owner, signature) &&
+        isIt(claims, entry, command) &&
         (await isSigned(owner.key, fromBase64Url(parts[2]), message))
       );
     } catch {
       return false;
     }
+  }
+
+  /** Return whether this person signed, in a role of the person's own, with a key in force. */
+  function isOf(claims, owner, signature) {
+    return (
+      owner.revoked === undefined &&
+      owner.roles.includes(claims.role) &&
+      claims.iss === owner.id &&
+      signature.id === owner.id &&
+      signature.name === owner.name &&
+      signature.role === claims.role
+    );
+  }
+
+  /** Return whether it is this command that was signed, and that it was signed then. */
+  function isIt(claims, entry, command) {
+    const time = Date.parse(entry.time) / 1000;
+    const refused = command.type === "command.refused";
+    const fields = refused ? [] : Object.entries(claims.fields ?? {});
+    return (
+      claims.command === (refused ? command.command : command.type) &&
+      String(claims.aud).endsWith(`/${entry.table}`) &&
+      claims.iat <= time + CLOCK_SECONDS &&
+      claims.exp + CLOCK_SECONDS + MAX_DELAY_SECONDS > time &&
+      fields.every(([name, value]) =>
+        name in command ? isSame(value, command[name]) : isNothing(value),
+      )
+    );
+  }
+
+  /** Return whether two values of JSON are the same. */
+  function isSame(one, other) {
+    if (one === null || typeof one !== "object" || other === null || typeof other !== "object") {
+      return one === other;
+    }
+    const names = Object.keys(one).filter((name) => name in other || !isNothing(one[name]));
+    return names.every((name) => isSame(one[name], other[name]));
+  }
+
+  /** Return whether a value may be left out where it is stored. */
+  function isNothing(value) {
+    return !value || (Array.isArray(value) && value.length === 0);
   }
 
   async function checkCommand(entry, command, owners) {
@@ -270,6 +312,11 @@
     if (command.by !== named.name || command.role !== named.role) {
       wrong("problem.signature", entry.position, { name: command.by });
       return;
+    }
+    const { token } = named;
+    if (command.type !== "command.refused" && !("unsent" in command)) {
+      if (executed.has(token)) wrong("problem.repeated", entry.position, { name: command.by });
+      executed.add(token);
     }
     counts.signed += 1;
   }

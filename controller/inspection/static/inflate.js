@@ -25,7 +25,7 @@ function unpacked(bytes, limit) {
   const damaged = () => new Error("compressed bytes are damaged");
   if (bytes.length < 6 || (bytes[0] & 15) !== 8 || bytes[1] & 32) throw damaged();
   if (((bytes[0] << 8) | bytes[1]) % 31 !== 0) throw damaged();
-  for (let last = 0; !last; ) {
+  for (let last = 0; !last;) {
     last = bits(1);
     const kind = bits(2);
     if (kind === 0) copy();
@@ -34,7 +34,10 @@ function unpacked(bytes, limit) {
     else throw damaged();
   }
   at -= heldBits >> 3;
-  if (at + 4 !== bytes.length || checksum() !== new DataView(bytes.buffer, bytes.byteOffset + at).getUint32(0)) {
+  if (
+    at + 4 !== bytes.length ||
+    checksum() !== new DataView(bytes.buffer, bytes.byteOffset + at).getUint32(0)
+  ) {
     throw damaged();
   }
   return out.subarray(0, size);
@@ -83,9 +86,9 @@ function unpacked(bytes, limit) {
       offsets[length + 1] = offsets[length] + counts[length];
     }
     const symbols = new Uint16Array(lengths.length);
-    for (const [symbol, length] of lengths.entries()) {
+    for (const [each, length] of lengths.entries()) {
       if (length) {
-        symbols[offsets[length]] = symbol;
+        symbols[offsets[length]] = each;
         offsets[length] += 1;
       }
     }

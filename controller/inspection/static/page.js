@@ -236,7 +236,7 @@
     const any = (...names) => names.some((name) => keys.has(name));
     const chain = any("hash", "follows", "missing", "twice", "genesis", "ends");
     const points = any("seal", "other_key", "cut", "rewritten");
-    const people = any("people", "no_people", "signature");
+    const people = any("people", "no_people", "signature", "repeated");
     const all = { entries: count(counts.entries) };
     const through = { covered: count(covered.entries), checkpoints: count(covered.checkpoints) };
     const list = [check(chain ? "wrong" : "right", chain ? "chain_broken" : "chain", all)];
