@@ -131,6 +131,29 @@ class WheelCell(Reading, frozen=True, tag="wheel.cell"):
     """The numbers that second witnesses have reported of the spin so far. No device sets it."""
 
 
+WheelLogProblem = Literal[
+    "unanswered",  # the wheel did not answer
+    "refused",  # the wheel refused, as when it is busy
+    "checksum",  # the sum of a page was wrong
+    "truncated",  # a page was too short or too long
+    "wrapped",  # an entry follows an empty place: the log began again at its beginning
+    "interrupted",  # the wheel started meanwhile
+]
+
+
+class WheelLog(Reading, frozen=True, tag="wheel.log"):
+    """The wheel's own log of its results, as it was read while the wheel was closed."""
+
+    pages: Whole | None
+    """The pages in use; null: unknown."""
+    first: Whole
+    """How many older entries were not read."""
+    entries: tuple[Number | None, ...] = ()
+    """The entries, oldest first; null: a launch that failed. Empty if there is a problem."""
+    problem: WheelLogProblem | None = None
+    """Why the log could not be read; null: it was read completely."""
+
+
 class WheelFault(Reading, frozen=True, tag="wheel.fault"):
     """A fault of the wheel begins or ends."""
 
@@ -523,6 +546,7 @@ AnyReading = (
     | WheelNumber
     | WheelCell
     | WheelFault
+    | WheelLog
     | CardDrawn
     | CardCut
     | ShoeReset

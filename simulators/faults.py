@@ -81,6 +81,7 @@ FAULTS: dict[str, FaultKind] = {
     "parameter": FaultKind(
         "device", "a person sets m, the change of the rotor's speed, to VALUE", 20000.0, WHEEL
     ),
+    "log_cleared": FaultKind("device", "the log of the wheel's results is erased", protocols=WHEEL),
     "power_cycle": FaultKind(
         "device",
         "power is off for VALUE seconds; counters are lost",

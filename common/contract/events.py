@@ -58,7 +58,7 @@ from common.contract.outcomes import Outcome as Outcome
 from common.contract.outcomes import Parity as Parity
 from common.contract.outcomes import RouletteOutcome as RouletteOutcome
 from common.contract.outcomes import TrenteOutcome as TrenteOutcome
-from common.readings import IdentitySource, Number, Whole
+from common.readings import IdentitySource, Number, WheelLogProblem, Whole
 
 
 class SessionOpened(Event, frozen=True, tag="session.opened"):
@@ -462,6 +462,71 @@ class DeviceServiced(Event, frozen=True, tag="device.serviced"):
     """The person's remark."""
 
 
+WheelDifferenceName = Literal[
+    "unresolved",  # the number of an unresolved round, offered as evidence
+    "missing_in_journal",  # a result in the wheel's log that the journal lacks
+    "missing_in_wheel",  # a result in the journal that the wheel's log lacks
+    "different",  # another number
+    "order",  # two results in the other order
+    "ambiguous",  # several explanations are possible
+]
+
+
+WheelLogObstacle = Literal[
+    "first",  # it was read for the first time; the next reading is compared with this one
+    "cleared",  # it has fewer entries than before
+    "rewritten",  # entries that were read before have changed
+    "too_old",  # more was played since the reading before than is read
+    "too_many",  # more spins were played since the reading before than the table stores
+    "restored",  # the journal lacks a part, since it was restored or another daemon had the table
+]
+
+
+class WheelReconciled(Event, frozen=True, tag="wheel.reconciled"):
+    """The wheel's own log, read while the wheel was closed, has the same results in the same order
+    as the journal since the reading before.
+    """
+
+    device: str
+    """The device's id in the configuration."""
+    spins: Whole
+    """Results in the wheel's log since the reading before."""
+    failed: Whole
+    """Failed launches in the wheel's log since then."""
+
+
+class WheelDifference(Event, frozen=True, tag="wheel.difference"):
+    """The wheel's own log and the journal differ in one place. It changes no result: a person
+    decides.
+    """
+
+    device: str
+    """The device's id in the configuration."""
+    what: WheelDifferenceName
+    """The difference."""
+    wheel: tuple[Number, ...] = ()
+    """The numbers in the wheel's log, oldest first."""
+    journal: tuple[Number | None, ...] = ()
+    """The numbers in the journal, oldest first; null: not known."""
+    rounds: tuple[Whole, ...] = ()
+    """The rounds of ``session`` that it concerns."""
+    after: Whole | None = None
+    """The last round of ``session`` before it; null: none."""
+
+
+class WheelUnreconciled(Event, frozen=True, tag="wheel.unreconciled"):
+    """The wheel's own log was not compared with the journal."""
+
+    device: str
+    """The device's id in the configuration."""
+    why: WheelLogProblem | WheelLogObstacle
+    """Why not. After ``cleared``, ``rewritten``, ``too_old``, ``too_many`` and ``restored`` the
+    spins until now are never compared; after the others, the next reading compares them.
+    """
+    spins: Whole
+    """Spins in the journal that were not compared."""
+
+
 class DataLate(Event, frozen=True, tag="data.late"):
     """Frames may have waited before they were delivered: they came in a burst, after a silence or
     when the link was opened. None of them was used for a decision. A burst of more than a minute is
@@ -572,6 +637,9 @@ AnyEvent = (
     | DeviceIdentified
     | DeviceParameterRead
     | DeviceServiced
+    | WheelReconciled
+    | WheelDifference
+    | WheelUnreconciled
     | DeviceState
     | DeviceCommanded
     | DataLate

@@ -91,6 +91,13 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         ),
     )
     parser.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="an option of the driver, as for `novamas decode`; may be repeated",
+    )
+    parser.add_argument(
         "--seconds", type=seconds, help="stop after this long (default: stop with Ctrl-C)"
     )
     parser.add_argument(
@@ -104,7 +111,9 @@ def run(arguments: argparse.Namespace) -> int:
         raise CommandLineError(f"{arguments.url}: {wrong}")
     if arguments.file.exists():
         raise CommandLineError(f"{arguments.file} already exists; not overwritten")
-    codec = make_codec(arguments.driver, "device", []) if arguments.driver else None
+    if arguments.option and not arguments.driver:
+        raise CommandLineError("--option needs --driver")
+    codec = make_codec(arguments.driver, "device", arguments.option) if arguments.driver else None
     identification = None if codec else Identification(candidates(arguments.url))
     tally = RecordingCounters()
     on_terminal = has_terminal()
@@ -223,6 +232,7 @@ def _header(arguments: argparse.Namespace, link: Link) -> dict[str, str]:
     return {
         "device": driver.title if driver else "unknown",
         "driver": driver.name if driver else "unknown",
+        **({"options": ", ".join(arguments.option)} if arguments.option else {}),
         "link": arguments.url,
         **{f"link-{key}": value for key, value in link.describe().items()},
         "host": socket.gethostname(),

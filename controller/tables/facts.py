@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 
 from msgspec.structs import replace
 
@@ -21,11 +21,13 @@ from common.contract.events import (
     StaffArrived,
     StaffLeft,
 )
+from common.contract.notation import Input
 from common.contract.retained import Alert, DeviceLink
 from controller.tables.identities import Identities, apply_service
 from controller.tables.parameters import Parameters, accept_present
 from controller.tables.saved_state import SavedState
 from controller.tables.staff import Staff, staff_after
+from controller.tables.wheel_logs import WheelLedgers, follow
 from controller.tables.witness_memory import WitnessMemory
 
 MAX_CORRECTABLE_RESULTS = 20
@@ -57,6 +59,7 @@ class TableFacts:
         self.parameters: Parameters = {}
         self.witnessed = WitnessMemory()
         """What its second witnesses have reported, if it has any."""
+        self.wheel_logs: WheelLedgers = {}
 
     def restore(self, saved: SavedState, devices: Collection[str], *, face_down: bool) -> None:
         """Take over a saved state. ``devices``: those that are configured; if there are none, the
@@ -75,6 +78,13 @@ class TableFacts:
         self.parameters = {
             device: each for device, each in saved.parameters.items() if device in known
         }
+        self.wheel_logs = {
+            device: each for device, each in saved.wheel_logs.items() if device in known
+        }
+
+    def follow_wheel(self, item: Input, events: Iterable[AnyEvent], session: int) -> None:
+        """Follow the spins of a wheel whose own log is read."""
+        self.wheel_logs = follow(self.wheel_logs, item, events, session if self.open else 0)
 
     def prepare(self, event: AnyEvent) -> AnyEvent:
         """Return an event with what it refers to: a correction names the result it replaces."""

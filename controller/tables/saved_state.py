@@ -15,6 +15,7 @@ from common.errors import NovamasError
 from controller.tables.identities import Identities, KnownDevice
 from controller.tables.parameters import KnownParameters, Parameters
 from controller.tables.staff import Staff
+from controller.tables.wheel_logs import WheelLedger, WheelLedgers
 from controller.tables.witness_memory import WitnessMemory
 
 FOREIGN_STATE_REASON = "what was saved is not of this release"
@@ -62,6 +63,8 @@ class Snapshot(msgspec.Struct, frozen=True, kw_only=True):
     """Omitted while no device has stated any, as in earlier releases."""
     witnessed: WitnessMemory | msgspec.UnsetType = msgspec.UNSET
     """Omitted at a table without a second witness."""
+    wheel_logs: WheelLedgers | msgspec.UnsetType = msgspec.UNSET
+    """Omitted until the log of a wheel was read, as in earlier releases."""
     time_bound: float | msgspec.UnsetType | None = msgspec.UNSET
     """Omitted where times are as accurate as the site requires, as earlier releases did."""
 
@@ -85,6 +88,7 @@ class SavedState(msgspec.Struct, frozen=True, kw_only=True):
     identities: dict[str, KnownDevice] = {}
     parameters: dict[str, KnownParameters] = {}
     witnessed: WitnessMemory = WitnessMemory()
+    wheel_logs: dict[str, WheelLedger] = {}
     time_bound: float | None = NO_TIME_BOUND
 
 

@@ -45,6 +45,7 @@ from common.readings import (
     JackpotStanding,
     JournalRestore,
     LinkLost,
+    WheelLog,
 )
 from controller.games.game import Game
 from controller.games.rounds import GameState
@@ -211,11 +212,12 @@ class Table:
             state, game_events = self._on_command(item)
         else:
             own_events = [*link_events(item, time, facts, self.garbage, face_down=dealt)]
-            if isinstance(item, DeviceReport | DeviceParameter) and not dealt:
-                own_events += self._claims.on_claim(item)
+            if isinstance(item, DeviceReport | DeviceParameter | WheelLog) and not dealt:
+                own_events += self._claims.on_claim(item, _last_settled(state))
             own_events += on_witness(item, facts, witnesses) if witnesses else ()
             state, game_events = self._on_reading(item)
         game_events = follow(game_events, item.at, facts, witnesses) if witnesses else game_events
+        facts.follow_wheel(item, game_events, state.session)
         confidential = self._is_confidential(before, item, game_events)
         game_events = (*game_events, *self._update_unresolved_alert(state))
         if isinstance(item, Command) and item.signed:
@@ -344,6 +346,7 @@ class Table:
             identities=self._facts.identities,
             parameters=self._facts.parameters or msgspec.UNSET,
             witnessed=self._facts.witnessed if self._witnesses else msgspec.UNSET,
+            wheel_logs=self._facts.wheel_logs or msgspec.UNSET,
             time_bound=msgspec.UNSET if self.time_bound == NO_TIME_BOUND else self.time_bound,
         )
 
@@ -482,6 +485,11 @@ class Table:
         event = self._facts.prepare(event)
         self._facts.apply(event)
         return event
+
+
+def _last_settled(state: GameState) -> tuple[int, int]:
+    """Return the session, and its last round with an outcome; 0: none."""
+    return state.session, state.entries[-1].round if state.entries else 0
 
 
 def _describe_bug(game: Game, error: Exception) -> str:

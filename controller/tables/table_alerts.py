@@ -9,8 +9,8 @@ from common.contract.events import AlertAcknowledged, AlertCleared, AlertRaised,
 from common.contract.refusals import RejectedError
 from common.contract.retained import Alert
 from common.contract.shown import AnyShown
+from controller.tables import parameters, wheel_logs
 from controller.tables.identities import identity_alert
-from controller.tables.parameters import cleared_by_service
 from controller.tables.topics import UNRESOLVED_ALERT_ID
 from controller.tables.witness_memory import WITNESS_DISAGREES, WITNESS_SILENT
 
@@ -52,10 +52,11 @@ def former_witness_alerts(
 def settled_by_service(
     command: DeviceService, alerts: Mapping[str, Alert | None]
 ) -> Iterable[AnyEvent]:
-    """Clear the alerts that work on a device settles: about changed parameters, and about the
-    identity of a device that was replaced.
+    """Clear the alerts that work on a device settles: about changed parameters, about the log
+    of a wheel, and about the identity of a device that was replaced.
     """
-    yield from cleared_by_service(command.device, alerts)
+    yield from parameters.cleared_by_service(command.device, alerts)
+    yield from wheel_logs.cleared_by_service(command.device, alerts)
     alert = identity_alert(command.device)
     if command.work == "replaced" and alerts.get(alert) is not None:
         yield AlertCleared(alert=alert)

@@ -46,7 +46,7 @@ class Options(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
     """``pockets``: number of pockets; ``period``: seconds between two status lines; ``poll``:
     seconds between requests, for a wheel that does not send its status by itself (0: it does);
     ``heard_twice``: two lines must agree before they are accepted; ``ask``: ask the wheel for its
-    parameters.
+    parameters and its win log.
     """
 
     pockets: Literal[37, 38, 39, 40] = 37
@@ -75,6 +75,7 @@ class CammeghSS2:
 
     steady = True
     proof = FrameProof.FORM
+    _max_line_bytes = MAX_LINE_BYTES
 
     def __init__(self, device: str, options: Options) -> None:
         self.counters = Counters()
@@ -141,13 +142,13 @@ class CammeghSS2:
         lines = received.splitlines()
         rest = b"" if received[-1:] in frames.LINE_END else lines.pop()
         for line in lines:
-            if len(line) > MAX_LINE_BYTES:
+            if len(line) > self._max_line_bytes:
                 line = self._limit_length(line, now, readings)
             if line:
                 self._on_line(line, now, readings)
             self._cut = False
         self._pending = (
-            rest if len(rest) <= MAX_LINE_BYTES else self._limit_length(rest, now, readings)
+            rest if len(rest) <= self._max_line_bytes else self._limit_length(rest, now, readings)
         )
         return readings
 
@@ -171,9 +172,9 @@ class CammeghSS2:
         """Drop the excess of a line that is too long, up to its last ``*``, so that no frame is
         lost.
         """
-        while len(line) > MAX_LINE_BYTES:
-            star = line.rfind(b"*", 1, MAX_LINE_BYTES + 1)
-            cut = star if star > 0 else MAX_LINE_BYTES + 1
+        while len(line) > self._max_line_bytes:
+            star = line.rfind(b"*", 1, self._max_line_bytes + 1)
+            cut = star if star > 0 else self._max_line_bytes + 1
             self._garbage(line[:cut], now, out)
             line = line[cut:]
             self._cut = True

@@ -157,8 +157,8 @@ class SlingshotSS2:
                     self.reply(line, delay)
 
     def fault(self, name: str, value: float, now: float) -> None:
-        """Trigger a fault: ``sensor``, ``parameter`` and ``power_cycle`` at once, all others at the
-        next opportunity in a game.
+        """Trigger a fault: ``sensor``, ``parameter``, ``log_cleared`` and ``power_cycle`` at once,
+        all others at the next opportunity in a game.
         """
         self._run_until(now)
         if name == "power_cycle":
@@ -167,6 +167,8 @@ class SlingshotSS2:
             self.play(lambda: self._sensor_fault(value))
         elif name == "parameter":
             self.parameters["m"] = str(value)
+        elif name == "log_cleared":
+            self.wins.clear()
         else:
             self._armed[name].append(value)
 

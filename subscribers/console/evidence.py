@@ -1,21 +1,26 @@
 """Evidence for a person's decision at a table: its latest irregularities, why a round is
-unresolved, what second witnesses saw of it, and when its phase began. Folded from its messages. No
-clock, no I/O.
+unresolved, what second witnesses and the wheel's own log have of it, and when its phase began.
+Folded from its messages. No clock, no I/O.
 """
 
 from __future__ import annotations
 
 import msgspec
 
-from common.contract.events import Irregularity, RoundUnresolved, WitnessReported
+from common.contract.events import Irregularity, RoundUnresolved, WheelDifference, WitnessReported
 
 MAX_EVIDENCE = 40
-"""Maximum number of irregularities, of unresolved rounds and of witnesses' reports, stored per
-table.
+"""Maximum number of irregularities, of unresolved rounds, of witnesses' reports and of differences
+of the wheel's log, stored per table.
 """
 
 
-_EVENT_TAGS = (b'"irregularity"', b'"round.unresolved"', b'"witness.reported"')
+_EVENT_TAGS = (
+    b'"irregularity"',
+    b'"round.unresolved"',
+    b'"witness.reported"',
+    b'"wheel.difference"',
+)
 
 
 class PhaseStart(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,6 +40,7 @@ class TableEvidence(msgspec.Struct, frozen=True):
     """Oldest first."""
     unresolved: tuple[RoundUnresolved, ...] = ()
     reports: tuple[WitnessReported, ...] = ()
+    logs: tuple[WheelDifference, ...] = ()
     phase: PhaseStart | None = None
 
     def find_irregularity(
@@ -74,6 +80,19 @@ class TableEvidence(msgspec.Struct, frozen=True):
         }
         return tuple(reports.values())
 
+    def find_log(self, session: int, number: int) -> WheelDifference | None:
+        """Return what the wheel's own log has for an unresolved round."""
+        return next(
+            (
+                event
+                for event in reversed(self.logs)
+                if event.session == session
+                and number in event.rounds
+                and event.what in ("unresolved", "ambiguous")
+            ),
+            None,
+        )
+
 
 def add_evidence(evidence: TableEvidence, leaf: str, body: bytes) -> TableEvidence:
     """Add a message on the table's topic ``leaf``; other messages change nothing."""
@@ -82,7 +101,9 @@ def add_evidence(evidence: TableEvidence, leaf: str, body: bytes) -> TableEviden
     if leaf != "event" or not any(tag in body for tag in _EVENT_TAGS):
         return evidence
     try:
-        event = msgspec.json.decode(body, type=Irregularity | RoundUnresolved | WitnessReported)
+        event = msgspec.json.decode(
+            body, type=Irregularity | RoundUnresolved | WitnessReported | WheelDifference
+        )
     except (ValueError, RecursionError):  # another event that contains the word
         return evidence
     if isinstance(event, RoundUnresolved):
@@ -91,6 +112,8 @@ def add_evidence(evidence: TableEvidence, leaf: str, body: bytes) -> TableEviden
         )
     if isinstance(event, WitnessReported):
         return msgspec.structs.replace(evidence, reports=(*evidence.reports, event)[-MAX_EVIDENCE:])
+    if isinstance(event, WheelDifference):
+        return msgspec.structs.replace(evidence, logs=(*evidence.logs, event)[-MAX_EVIDENCE:])
     irregularities = (*evidence.irregularities, event)[-MAX_EVIDENCE:]
     return msgspec.structs.replace(evidence, irregularities=irregularities)
 

@@ -253,7 +253,7 @@ def _pending_question(context: TableContext) -> Iterable[WorkItem]:
         article=None if irregularity is None else f"{irregularity.law}, {irregularity.article}",
         printed=None if irregularity is None else context.laws.get(irregularity.law),
         frames=() if irregularity is None else irregularity.frames,
-        says=_witnessed(context, shown.round),
+        says=tuple(_witnessed(context, shown.round)),
         answers=tuple(answers),
         others="" if answers else allowed_roles(context, shown.asks),
     )
@@ -346,23 +346,25 @@ def _unresolved(context: TableContext) -> Iterable[WorkItem]:
             round=number,
             detail=None if event is None else word("unresolved", event.why, context.language),
             frames=() if event is None else event.frames,
-            says=_witnessed(context, number),
+            says=tuple(_witnessed(context, number)),
             answers=tuple(answers),
             others="" if answers else allowed_roles(context, ("round.confirm", "round.void")),
         )
 
 
-def _witnessed(context: TableContext, number: int) -> tuple[Word, ...]:
-    """Return what each second witness saw of a round: evidence for the person, never an answer."""
-    state = context.known.state
+def _witnessed(context: TableContext, number: int) -> Iterable[Word]:
+    """Yield what each second witness saw of a round, and what the wheel's own log has: evidence for
+    the person, never an answer.
+    """
+    state, language = context.known.state, context.language
     assert state is not None
-    return tuple(
-        Word(
-            device_name(report.device, context.language),
-            " + ".join(map(str, report.dice)) if report.dice else str(report.number),
-        )
-        for report in context.evidence.find_reports(state.shown.session, number)
-    )
+    session = state.shown.session
+    for report in context.evidence.find_reports(session, number):
+        dice = " + ".join(map(str, report.dice)) if report.dice else str(report.number)
+        yield Word(device_name(report.device, language), dice)
+    if (log := context.evidence.find_log(session, number)) is not None:
+        key = "pit.log" if log.what == "unresolved" else "pit.log_ambiguous"
+        yield Word(console_text(key, language), " ".join(map(str, log.wheel)) or "-")
 
 
 def _resolutions(

@@ -67,3 +67,46 @@ def test_a_parameter_that_somebody_set_while_the_daemon_was_down(
     assert subscriber.latest(f"{TABLE}/alert/wheel-parameters")  # the value is still nonsense
     assert made.stop() == 0
     assert audit(tmp_path / "journal.sqlite3").differences == []
+
+
+def test_the_log_of_the_wheel_finds_the_spins_of_an_outage(
+    mosquitto: Mosquitto,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
+    tmp_path: Path,
+    ending: ExitStack,
+) -> None:
+    """The daemon is down while the wheel plays: its log has the number, which is evidence only."""
+    wheel = SimulatedWheel(tmp_path / "wheel", ending, "--tell-lines", "--numbers", "17,8,32")
+    subscriber = subscribe(mosquitto.port)
+    made = daemon(configuration(mosquitto.port, wheel.table))
+    made.start()
+    until_up(subscriber, made)
+    (first,) = until_said(subscriber, "wheel.unreconciled", 1)
+    assert (first["why"], first["spins"]) == ("first", 0)
+
+    def order(name: str) -> bool:
+        fields = {"device": "wheel", "command": name}
+        return bool(command(subscriber, "device.command", **fields)["ok"])
+
+    assert command(subscriber, "session.open")["ok"]
+    assert order("power_on")
+    until_said(subscriber, "round.opened", 1)
+    assert order("start")
+    (result,) = until_said(subscriber, "round.result", 1)
+    assert result["outcome"]["number"] == 17
+    until_said(subscriber, "round.opened", 2)
+    assert order("start")
+    until_said(subscriber, "bets.closed", 2)
+    assert made.stop() == 0
+    wheel.until_line("*X;2;003; 8")
+    made.start()
+    until_up(subscriber, made)
+    unresolved = until_said(subscriber, "round.unresolved", 1)
+    assert unresolved[0]["round"] == 2
+    assert order("power_off")
+    found = until_said(subscriber, "wheel.difference", 1)[0]
+    assert (found["what"], found["wheel"], found["rounds"]) == ("unresolved", [8], [2])
+    assert len(subscriber.events("round.result")) == 1
+    assert made.stop() == 0
+    assert audit(tmp_path / "journal.sqlite3").differences == []

@@ -10,7 +10,7 @@ import sys
 import time
 import tty
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
@@ -19,6 +19,7 @@ from common.readings import DeviceReport
 from devices.recording import read_recording
 from tests.daemon.test_boards import Simulated
 from tests.devices.test_recordings import readings_of
+from tests.devices.wheel.asked_slingshot import VALUES
 from tests.support.programs import running
 from tests.support.waiting import TIMEOUT_SECONDS, until
 
@@ -26,6 +27,11 @@ pytestmark = pytest.mark.usefixtures("programs")
 
 NOVAMAS = Path(sys.executable).with_name("novamas")
 STATUS = b"*X;2;002;32;0;174;1\r\n"
+
+REPLIES = {
+    request.encode(): reply.encode() + b"\r\n"
+    for request, reply in (VALUES | {"*s t": "*s t 1"}).items()
+}
 
 Record = Callable[..., subprocess.Popen[str]]
 
@@ -177,3 +183,39 @@ def test_a_device_that_its_driver_polls_is_polled(
     _, errors = process.communicate(timeout=TIMEOUT_SECONDS)
     assert process.returncode == 0, errors
     assert any(chunk.sent for chunk in read_recording(file))
+
+
+def test_the_win_log_of_a_wheel_is_recorded_whatever_its_pages_are(
+    tmp_path: Path, record: Record, terminal: tuple[int, str]
+) -> None:
+    """A page that no guide describes: the driver does not understand it, the recording has it."""
+    device, port = terminal
+    file, page = tmp_path / "log.rec", b"\x02page 1 of 1: " + bytes(range(128, 160))
+    words = ("--driver", "cammegh-ss2", "--option", "ask=true", "--option", "period=0.1")
+    process = record(f"serial://{port}?baud=9600", file, *words, "--option", "heard_twice=false")
+    os.set_blocking(device, False)
+    received = b""
+
+    def is_recorded() -> bool:
+        nonlocal received
+        assert process.poll() is None, process.stderr and process.stderr.read()
+        os.write(device, b"*X;6;001;  ;0;000;0\r\n")
+        time.sleep(0.1)  # the pace of the wheel
+        with suppress(OSError):  # nothing was sent, or the port is not open yet
+            received += os.read(device, 4096)
+        *requests, received = received.split(b"\r\n")
+        for request in requests:
+            os.write(device, REPLIES.get(request, b""))
+            if request == b"*s r 0":
+                os.write(device, page + b"\r\n")
+        recording = read_recording(file) if file.exists() else ()
+        return page in b"".join(chunk.data for chunk in recording if not chunk.sent)
+
+    until("the page is recorded", is_recorded)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=TIMEOUT_SECONDS)
+    assert process.returncode == 0, errors
+    recording = read_recording(file)
+    assert recording.header["options"] == "ask=true, period=0.1, heard_twice=false"
+    assert any(chunk.sent and b"*s r 0" in chunk.data for chunk in recording)
+    assert not any(b"*s e" in chunk.data for chunk in recording)

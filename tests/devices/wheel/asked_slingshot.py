@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from common.readings import AnyReading, DeviceParameter, Reading
 from devices.drivers import driver
 from devices.watch import Watch
 from devices.wheel.cammegh_ss2 import Options
+from devices.wheel.cammegh_ss2_log import FIRST_CHARACTER, PAGE_CHARACTERS
 from simulators.line import SimulatedLine
 from simulators.wheel.cammegh_ss2 import SlingshotSS2
 
@@ -26,8 +27,20 @@ VALUES = {
     "*T H": "*T h 161",
     "*T G": "*T g 0",
     "*T I": "*T i 10",
+    "*s t": "*s t 0",
 }
-"""The replies of the public dump, by request."""
+"""The replies of the public dump, by request, and those of an empty win log."""
+
+
+def page_line(entries: str, wrong_by: int = 0) -> bytes:
+    """A page of the win log, with the sum of its entries, or a wrong one."""
+    page = entries.ljust(PAGE_CHARACTERS, "~").encode()
+    return page + b"%02X" % ((sum(page) + wrong_by) % 256)
+
+
+def entries_text(values: Iterable[int]) -> str:
+    """Values of the win log, as characters of a page."""
+    return "".join(chr(FIRST_CHARACTER + value) for value in values)
 
 
 class AskedWheel:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from common.readings import DeviceParameter, DeviceReport, WheelNumber, WheelPhase
 from devices.drivers import driver
+from devices.wheel import cammegh_ss2_log
 from devices.wheel.cammegh_ss2 import Options
 from devices.wheel.cammegh_ss2_asking import REREADING_SECONDS
 from devices.wheel.cammegh_ss2_inquiry import MAX_REQUESTS
@@ -100,7 +101,7 @@ class TestWhatIsAsked:
         asked = AskedWheel(answers=lambda _: [])
         asked.run(120)
         assert asked.parameters == dict.fromkeys(PARAMETERS)
-        assert len(asked.requests) == MAX_REQUESTS * len(PARAMETERS)
+        assert len(asked.requests) == MAX_REQUESTS * len(PARAMETERS) + cammegh_ss2_log.MAX_REQUESTS
 
     def test_the_model_states_its_values(self) -> None:
         asked = AskedWheel()
@@ -227,4 +228,4 @@ def test_only_true_values_are_stated(
     asked.run(60)
     stated = {name: value for name, value in asked.parameters.items() if value is not None}
     assert stated.items() <= DUMP.items()
-    assert len(asked.requests) <= MAX_REQUESTS * len(PARAMETERS)
+    assert len(asked.requests) <= MAX_REQUESTS * len(PARAMETERS) + cammegh_ss2_log.MAX_REQUESTS

@@ -169,6 +169,27 @@ def test_a_person_who_decides_sees_what_second_witnesses_saw() -> None:
     assert [(word.id, word.text) for word in unresolved.says] == [("camera", "3 + 4")]
 
 
+def test_a_person_who_decides_sees_what_the_log_of_the_wheel_has() -> None:
+    """Beside a round without a result; it never becomes a candidate."""
+    found = {**LEAF, "type": "wheel.difference", "seq": 5, "time": AT, "device": "wheel"}
+    events = (
+        {**found, "session": 1, "what": "ambiguous", "wheel": [7, 8], "rounds": [2, 3]},
+        {**found, "session": 1, "what": "unresolved", "wheel": [8], "rounds": [3]},
+        {**found, "session": 1, "what": "unresolved", "rounds": [4]},
+        {**found, "session": 2, "what": "unresolved", "wheel": [9], "rounds": [5]},
+        {**found, "session": 1, "what": "different", "wheel": [9], "rounds": [5]},
+    )
+    told = roulette(unresolved=[2, 3, 4, 5])
+    items = console_view(seen(known(told), events=events)).items
+    assert [[(word.id, word.text) for word in item.says] for item in items] == [
+        [("registro del propio cilindro, ambiguo", "7 8")],
+        [("registro del propio cilindro", "8")],
+        [("registro del propio cilindro", "-")],
+        [],
+    ]
+    assert all("number" not in answer.fields for item in items for answer in item.answers)
+
+
 def test_an_unresolved_round_has_its_candidate_from_the_event_or_the_history() -> None:
     event = {
         **LEAF,

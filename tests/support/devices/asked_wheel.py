@@ -17,9 +17,9 @@ SPEED = 4.0
 class SimulatedWheel:
     """The program, its link, and the table that it plays at."""
 
-    def __init__(self, link: Path, ending: ExitStack) -> None:
+    def __init__(self, link: Path, ending: ExitStack, *words: str) -> None:
         self.link = link
-        words = ["--link", str(link), "--mode", "1159", "--speed", str(SPEED)]
+        words = ("--link", str(link), "--mode", "1159", "--speed", str(SPEED), *words)
         self._program = ending.enter_context(
             running(
                 [sys.executable, "-m", "simulators", "wheel", *words],
@@ -40,6 +40,11 @@ class SimulatedWheel:
         self._program.stdin.write(f"{text}\n".encode())
         self._program.stdin.flush()
         while self.read().get("fault") != text.split()[0]:
+            pass
+
+    def until_line(self, begin: str) -> None:
+        """Wait until the wheel sends a line that begins like this. Needs ``--tell-lines``."""
+        while not str(self.read().get("line", "")).startswith(begin):
             pass
 
     @property

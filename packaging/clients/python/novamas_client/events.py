@@ -151,6 +151,91 @@ class StaffLeft(TypedDict):
     signed_by: NotRequired[list[Signer]]
 
 
+class WheelDifference(TypedDict):
+    """
+    The wheel's own log and the journal differ in one place. It changes no result: a person
+    decides.
+    """
+
+    type: Literal["wheel.difference"]
+    device: str
+    what: Literal[
+        "ambiguous", "different", "missing_in_journal", "missing_in_wheel", "order", "unresolved"
+    ]
+    wheel: NotRequired[list[int | str]]
+    journal: NotRequired[list[int | str | None]]
+    rounds: NotRequired[list[int]]
+    after: NotRequired[int | None]
+    site: str
+    table: str
+    game: str
+    decree: str
+    boot: str
+    seq: int
+    time: str
+    mono_ns: int
+    time_bound: NotRequired[float | None]
+    simulated: NotRequired[bool]
+    historical: NotRequired[bool]
+    session: NotRequired[int]
+    round: NotRequired[int]
+    signed_by: NotRequired[list[Signer]]
+
+
+class WheelReconciled(TypedDict):
+    """
+    The wheel's own log, read while the wheel was closed, has the same results in the same order
+    as the journal since the reading before.
+    """
+
+    type: Literal["wheel.reconciled"]
+    device: str
+    spins: int
+    failed: int
+    site: str
+    table: str
+    game: str
+    decree: str
+    boot: str
+    seq: int
+    time: str
+    mono_ns: int
+    time_bound: NotRequired[float | None]
+    simulated: NotRequired[bool]
+    historical: NotRequired[bool]
+    session: NotRequired[int]
+    round: NotRequired[int]
+    signed_by: NotRequired[list[Signer]]
+
+
+class WheelUnreconciled(TypedDict):
+    """
+    The wheel's own log was not compared with the journal.
+    """
+
+    type: Literal["wheel.unreconciled"]
+    device: str
+    why: (
+        Literal["checksum", "interrupted", "refused", "truncated", "unanswered", "wrapped"]
+        | Literal["cleared", "first", "restored", "rewritten", "too_many", "too_old"]
+    )
+    spins: int
+    site: str
+    table: str
+    game: str
+    decree: str
+    boot: str
+    seq: int
+    time: str
+    mono_ns: int
+    time_bound: NotRequired[float | None]
+    simulated: NotRequired[bool]
+    historical: NotRequired[bool]
+    session: NotRequired[int]
+    round: NotRequired[int]
+    signed_by: NotRequired[list[Signer]]
+
+
 class WitnessReported(TypedDict):
     """
     A second witness of the table reported what it saw of a round: evidence, never a result.
@@ -1683,6 +1768,9 @@ AnyEvent: TypeAlias = (
     | DeviceIdentified
     | DeviceParameterRead
     | DeviceServiced
+    | WheelReconciled
+    | WheelDifference
+    | WheelUnreconciled
     | DeviceState
     | DeviceCommanded
     | DataLate
