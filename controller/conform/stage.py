@@ -120,21 +120,26 @@ class Stage:
             lambda problem: self.fail("SUB-LINES", problem),
         )
         await self._candidate.start()
-        if not await self.until(lambda: len(self.door.filters) > known, 4 * self.patience):
-            self.fail("SUB-START", self._why_not_subscribed())
+        await self.until(
+            lambda: len(self.door.filters) > known or self._unserved() is not None,
+            4 * self.patience,
+        )
+        if len(self.door.filters) == known:
+            quiet = (
+                "it has connected, and subscribed to nothing"
+                if self.door.level
+                else "it has not connected to NOVAMAS_BROKER"
+            )
+            self.fail("SUB-START", self._unserved() or quiet)
             raise StoppedError("the program does not subscribe")
 
-    def _why_not_subscribed(self) -> str:
+    def _unserved(self) -> str | None:
+        """Return why no broker would serve the program."""
         if self.door.problem is not None:
             return f"what it sent is not MQTT: {self.door.problem}"
         if self.door.level == MQTT_5 and self._broker.protocol != "5":
-            return (
-                "it speaks MQTT 5, and the broker of the trial does not: name one that does with "
-                "--broker"
-            )
-        if self.door.level:
-            return "it has connected, and subscribed to nothing"
-        return "it has not connected to NOVAMAS_BROKER"
+            return "it speaks MQTT 5, and the broker of the trial does not: name another, --broker"
+        return None
 
     @property
     def starts(self) -> int:

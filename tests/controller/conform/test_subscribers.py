@@ -6,6 +6,7 @@ import asyncio
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from controller.conform.requirements import to_try
 from controller.conform.scenarios import ANYWHERE, DECIDED_BY, SCENARIOS
 from controller.conform.subscriber_trial import try_program
 from tests.controller.conform.broken_subscribers import BROKEN, BrokenSubscriber
+from tests.support.brokers.mosquitto import Mosquitto
 
 PATIENCE_SECONDS, LONG_PATIENCE_SECONDS = 5.0, 60.0
 """The time that a missing line costs; and where none is missing, so that it costs nothing."""
@@ -25,12 +27,16 @@ DISPLAY = Path(__file__).parent / "display.py"
 
 
 def tried(
-    command: Sequence[str | Path], *, display: bool = False, patience: float = PATIENCE_SECONDS
+    command: Sequence[str | Path],
+    *,
+    display: bool = False,
+    patience: float = PATIENCE_SECONDS,
+    broker: str | None = None,
 ) -> list[TrialFinding]:
     return asyncio.run(
         try_program(
             [str(word) for word in command],
-            broker=None,
+            broker=broker,
             display=display,
             seed=1,
             patience=patience,
@@ -85,6 +91,30 @@ def test_a_display_meets_what_a_display_must() -> None:
     assert {each.id: each.problems for each in findings} == dict.fromkeys(
         to_try("subscriber", display=True), ()
     )
+
+
+V5 = BrokenSubscriber(
+    "speaks MQTT 5",
+    "SUB-START",
+    (("CallbackAPIVersion.VERSION2)", "CallbackAPIVersion.VERSION2, protocol=mqtt.MQTTv5)"),),
+)
+
+
+@pytest.mark.usefixtures("programs")
+def test_a_program_that_speaks_mqtt_5_needs_another_broker(
+    tmp_path: Path, ending: ExitStack
+) -> None:
+    """Which may be used again."""
+    command = [sys.executable, str(V5.write(tmp_path))]
+    (problem,) = failed(tried(command, patience=LONG_PATIENCE_SECONDS))["SUB-START"]
+    assert "--broker" in problem
+    broker = Mosquitto(tmp_path / "mosquitto")
+    ending.callback(broker.kill)
+    broker.start()
+    url = f"mqtt://127.0.0.1:{broker.port}"
+    for _ in range(2):
+        findings = tried(command, patience=LONG_PATIENCE_SECONDS, broker=url)
+        assert {each.id: each.problems for each in findings if each.outcome != "passed"} == {}
 
 
 HOSTILE = {
