@@ -12,7 +12,23 @@ from common.metrics.family import MetricFamily, Values
 from subscribers.carrousel.facts import Fact, Staked, Won
 
 JACKPOT_LABEL = ("jackpot",)
+STANDBY_FAMILIES = (
+    MetricFamily(
+        "novamas_carrousel_standby_term",
+        "gauge",
+        "Of a pair: the term in which it serves; 0: it waits.",
+    ),
+    MetricFamily(
+        "novamas_carrousel_standby_unable", "gauge", "Of a pair: 1: it waits and could not serve."
+    ),
+    MetricFamily(
+        "novamas_carrousel_standby_unready",
+        "gauge",
+        "Of a pair: 1: it serves, and no other controller could take over.",
+    ),
+)
 FAMILIES = (
+    *STANDBY_FAMILIES,
     MetricFamily("novamas_carrousel_ledger_entries", "gauge", "Entries of the ledger."),
     MetricFamily("novamas_carrousel_broker_connected", "gauge", "1: the broker is connected."),
     MetricFamily(
@@ -49,6 +65,22 @@ FAMILIES = (
         ("jackpot", "what"),
     ),
 )
+
+
+class StandbyStatus(msgspec.Struct):
+    """What a controller of a pair reports of the pair. ``term``: 0 while it waits."""
+
+    term: int = 0
+    is_unable: bool = False
+    is_unready: bool = False
+
+    def values(self) -> dict[str, Values]:
+        """Return the samples."""
+        return {
+            "novamas_carrousel_standby_term": {(): self.term},
+            "novamas_carrousel_standby_unable": {(): self.is_unable},
+            "novamas_carrousel_standby_unready": {(): self.is_unready},
+        }
 
 
 class JackpotCounts(msgspec.Struct):
@@ -93,9 +125,10 @@ def metric_values(
     *,
     entries: int,
     connected: bool,
+    standby: StandbyStatus | None = None,
 ) -> dict[str, Values]:
     """Return all samples. ``states``: the published state of each jackpot; ``alerts``: number of
-    open ones.
+    open ones; ``standby``: set in a pair.
     """
 
     def by_jackpot(numbers: Mapping[str, float]) -> Values:
@@ -105,6 +138,7 @@ def metric_values(
         return {(name, word): number for (name, word), number in numbers.items()}
 
     return {
+        **({each.name: {} for each in STANDBY_FAMILIES} if standby is None else standby.values()),
         "novamas_carrousel_ledger_entries": {(): entries},
         "novamas_carrousel_broker_connected": {(): connected},
         "novamas_carrousel_lag_seconds": {(): counts.lag},

@@ -18,6 +18,8 @@ from common import clock, randomness
 from common.chain.checkpoint import public
 from common.contract.version import SOFTWARE
 from common.log import structlog
+from common.metrics.endpoint import HttpResponse, serve
+from common.metrics.text import TEXT_CONTENT_TYPE, exposition
 from common.standby.errors import OvertakenError, StoreUnreachableError, StoreUnusableError
 from common.standby.exchange import StatementExchange
 from common.standby.fence import Fence
@@ -50,6 +52,7 @@ from common.tasks import end_tasks
 from subscribers.carrousel.checkpoints import signing_key
 from subscribers.carrousel.follower import LedgerFollower
 from subscribers.carrousel.ledger_message import LedgerMessage, encode_message, read_message
+from subscribers.carrousel.metrics import STANDBY_FAMILIES, StandbyStatus
 from subscribers.carrousel.schema import LedgerError
 from subscribers.carrousel.self_check import check_program, configuration_digest
 from subscribers.carrousel.service import JackpotController
@@ -145,6 +148,8 @@ class ControllerPair:
             path=path, log=self._log, key=key, boot=self._own.boot, open_ledger=open_ledger
         )
         self._holder: LeaseHolder | None = None
+        self.status = StandbyStatus()
+        """What the metrics report."""
         self._failure: str | None = None
         self._reaches_broker = False
         """While waiting: whether a connection with a client id of its own is accepted."""
@@ -176,6 +181,11 @@ class ControllerPair:
             keepalive=broker_keepalive(self._lease),
         )
         probing = asyncio.create_task(probe.run(), name="broker")
+        pages = [
+            asyncio.create_task(serve(listen, {b"/metrics": self._metrics}), name="metrics")
+            for listen in (self._settings.listen,)
+            if listen is not None
+        ]
         claiming = asyncio.create_task(candidate.wait(), name="lease")
         stopping = asyncio.create_task(ending.wait())
         try:
@@ -191,14 +201,21 @@ class ControllerPair:
             holder = self._holder = claiming.result()
         finally:
             probe.end()
-            await end_tasks(claiming, stopping, following, probing)
+            await end_tasks(claiming, stopping, following, probing, *pages)
         renewing = asyncio.create_task(holder.run(), name="renewal")
         self._tasks.append(renewing)
         self._logger.info("lease taken", instance=self._own.instance, term=holder.record.term)
         sequence = await self._begin_term(holder)
         self._follower.close()
         client_id = f"carrousel-{self._settings.site}-{self._settings.node}"
-        return LedgerTenure(holder=holder, log=self._log, sequence=sequence, client_id=client_id)
+        self.status = StandbyStatus(term=holder.record.term)
+        return LedgerTenure(
+            holder=holder,
+            log=self._log,
+            sequence=sequence,
+            client_id=client_id,
+            status=self.status,
+        )
 
     @asynccontextmanager
     async def serving(
@@ -301,6 +318,12 @@ class ControllerPair:
             await holder.release(None, reason[:MAX_TEXT_CHARACTERS])
             holder.end_process(reason)
 
+    async def _metrics(self) -> HttpResponse:
+        """Return the page for Prometheus while waiting."""
+        self.status.is_unable = bool(self._troubles())
+        page = await exposition(STANDBY_FAMILIES, self.status.values())
+        return HttpResponse(page, TEXT_CONTENT_TYPE)
+
     async def _exchange_statements(self) -> None:
         await self._exchange.run()
 
@@ -349,6 +372,7 @@ class ControllerPair:
                 )
             elif found := differences(self._statement(0), others[0]):
                 problem = f"the two machines differ: {'; '.join(found)}"
+            self.status.is_unready = bool(problem)
             if problem != self._reported:
                 self._reported = problem
                 if problem is None:

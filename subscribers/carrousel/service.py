@@ -51,7 +51,7 @@ class JackpotController:
         check_program: Callable[[], str] = check_program,
         tenure: LedgerTenure | None = None,
     ) -> None:
-        self._settings = settings
+        self._settings, self._tenure = settings, tenure
         boot = randomness.token_hex(4)
         topics = Topics(settings.site, all(jackpot.simulated for jackpot in settings.jackpots))
         self._status_topic = topics.node(settings.node, "status")
@@ -153,6 +153,7 @@ class JackpotController:
             health.open_alerts,
             entries=health.entries,
             connected=health.connected,
+            standby=None if self._tenure is None else self._tenure.status,
         )
         return HttpResponse(await exposition(FAMILIES, samples), TEXT_CONTENT_TYPE)
 

@@ -11,6 +11,7 @@ from common.standby.log import RecordLog
 from common.standby.right import LeaseHolder
 from subscribers.carrousel.books import Books
 from subscribers.carrousel.ledger_message import LedgerMessage, ShippedEntry
+from subscribers.carrousel.metrics import StandbyStatus
 from subscribers.feed.connection import KEEPALIVE_SECONDS
 
 MAX_SHIPPED_FACTS = 200
@@ -33,7 +34,10 @@ class LedgerTenure:
         log: RecordLog[LedgerMessage],
         sequence: int,
         client_id: str,
+        status: StandbyStatus,
     ) -> None:
+        self.status = status
+        """What the metrics report of the pair."""
         self._holder, self._log, self._sequence = holder, log, sequence
         self.client_id = client_id
         self._logger = structlog.get_logger()

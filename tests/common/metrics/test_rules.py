@@ -87,6 +87,10 @@ CASES: Mapping[str, tuple[dict[str, str], dict[str, str]]] = {
         {f"novamas_carrousel_in_play{JACKPOT}": "0x40"},
         {f"novamas_carrousel_in_play{JACKPOT}": "1x40"},
     ),
+    "NovamasJackpotStandbyUnready": (
+        {"novamas_carrousel_standby_unready": "1x40", "novamas_carrousel_standby_unable": "0x40"},
+        {"novamas_carrousel_standby_unready": "0x40", "novamas_carrousel_standby_unable": "0x40"},
+    ),
     "NovamasRecorderBehind": (
         {f"novamas_surveillance_wanted_recalls{SITE}": "3x40"},
         {

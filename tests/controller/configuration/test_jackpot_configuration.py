@@ -9,8 +9,11 @@ import msgspec
 import pytest
 
 from controller.cli import main, watch, web
+from controller.cli.carrousel import carrousel_settings
 from controller.configuration import settings
 from controller.configuration.file import load
+from subscribers.carrousel.self_check import configuration_digest
+from subscribers.carrousel.settings import CarrouselSettings, StandbySettings
 from subscribers.carrousel.terms import Terms
 from tests.controller.configuration.test_configuration import mistakes
 from tests.support.for_each import for_each
@@ -97,6 +100,43 @@ def test_a_file_with_jackpots_alone_is_read(tmp_path: Path) -> None:
         f'{HEAD}[carrousel]\nelsewhere = ["poker-9"]\n' + JACKPOT.format("linked", '["poker-9"]')
     )
     assert load(file).table == ()
+
+
+PAIRED = (
+    HEAD.replace("embedded://127.0.0.1:1883", "mqtt://broker:1883")
+    + '[carrousel]\nelsewhere = ["poker-9"]\nstandby = true\n'
+    + JACKPOT.format("linked", '["poker-9"]')
+)
+STORE = '[standby]\nservers = ["nats://nats-1:4222"]\ninstance = "north"\nlease = 5.0\n'
+
+
+def test_a_pair_needs_the_store_of_its_lease(tmp_path: Path) -> None:
+    (found,) = mistakes(tmp_path, PAIRED)
+    assert "carrousel.standby: requires [standby]" in found
+
+
+def test_a_pair_has_the_store_and_keys_of_its_own(tmp_path: Path) -> None:
+    file, keys = tmp_path / "novamas.toml", ["a" * 64, "b" * 64]
+    own = f"standby = true\nstandby_keys = {keys}\n".replace("'", '"')
+    file.write_text(PAIRED.replace("standby = true\n", own) + STORE)
+    given = msgspec.convert(carrousel_settings(file), CarrouselSettings)
+    assert given.standby == StandbySettings(
+        servers=("nats://nats-1:4222",), instance="north", lease=5.0, keys=tuple(keys)
+    )
+    file.write_text(PAIRED.replace("standby = true\n", "") + STORE)
+    assert msgspec.convert(carrousel_settings(file), CarrouselSettings).standby is None
+
+
+def test_both_machines_of_a_pair_have_one_digest_of_their_settings(tmp_path: Path) -> None:
+    digests = set()
+    for name in ("north", "south"):
+        (tmp_path / name).mkdir()
+        file = tmp_path / name / "novamas.toml"
+        file.write_text(PAIRED + STORE.replace("north", name))
+        digests.add(
+            configuration_digest(msgspec.convert(carrousel_settings(file), CarrouselSettings))
+        )
+    assert len(digests) == 1
 
 
 def test_all_mistakes_about_jackpots_are_reported_at_once(tmp_path: Path) -> None:

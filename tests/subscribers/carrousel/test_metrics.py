@@ -10,7 +10,7 @@ import pytest
 
 from common.metrics.endpoint import MAX_REQUEST_BYTES
 from common.metrics.text import TEXT_CONTENT_TYPE, exposition
-from subscribers.carrousel.metrics import FAMILIES, JackpotCounts, metric_values
+from subscribers.carrousel.metrics import FAMILIES, JackpotCounts, StandbyStatus, metric_values
 from tests.subscribers.carrousel.conftest import Make
 from tests.support.brokers.mosquitto import free_port
 from tests.support.carrousel.floor import SEED, STAKE
@@ -44,6 +44,17 @@ async def test_every_number_has_its_name_and_its_jackpot() -> None:
     assert told['alerts_open{jackpot="gran"}'] == 3
     assert told['orders_refused_total{jackpot="gran",reason="role_not_allowed"}'] == 2
     assert told[r'alerts_total{jackpot="gran",what="a \"b\"\n"}'] == 1
+
+
+async def test_a_controller_of_a_pair_reports_its_term() -> None:
+    given = metric_values(
+        JackpotCounts(), {}, {}, entries=0, connected=True, standby=StandbyStatus(3, False, True)
+    )
+    told = lines((await exposition(FAMILIES, given)).decode())
+    assert told["standby_term"] == 3
+    assert told["standby_unready"] == 1
+    alone = metric_values(JackpotCounts(), {}, {}, entries=0, connected=True)
+    assert "standby_term" not in lines((await exposition(FAMILIES, alone)).decode())
 
 
 async def test_a_large_meter_is_published_to_the_cent() -> None:
