@@ -160,20 +160,11 @@ class ProfileCodec:
         for piece in self._stream.feed(data, now):
             if isinstance(piece, DroppedBytes):
                 self._drop(piece.data, now, out)
-            elif self._profile.framing.form == "json":
-                self._on_message(piece, now, out)
             elif find is not None:
                 self._search_line(piece, find, now, out)
             else:
                 self._on_line(piece, now, out)
         return out
-
-    def _on_message(self, line: FrameCandidate, now: float, out: list[AnyReading]) -> None:
-        """Handle a message in JSON. One that the broker had stored is late, however it arrives."""
-        message = read_message(line.data)
-        self._is_stored = message is not None and message.is_stored
-        if message is None or not self._on_frame(line.data, message.values, line.cut, now, out):
-            self._drop(line.data, now, out)
 
     def _search_line(
         self, line: FrameCandidate, find: re.Pattern[bytes], now: float, out: list[AnyReading]
@@ -192,9 +183,15 @@ class ProfileCodec:
 
     def _on_line(self, line: FrameCandidate, now: float, out: list[AnyReading]) -> None:
         """Handle a block or a line; if a line does not fit, retry from the last byte that may begin
-        a frame.
+        a frame. A message in JSON that the broker had stored is late, however it arrives.
         """
         data, cut = line.data, line.cut
+        if self._profile.framing.form == "json":
+            message = read_message(data)
+            self._is_stored = message is not None and message.is_stored
+            if message is None or not self._on_frame(data, message.values, cut, now, out):
+                self._drop(data, now, out)
+            return
         if self._on_frame(data, {}, cut, now, out, unknown=False):
             return
         begin = data.rfind(self._resync, 1) if self._resync else -1
