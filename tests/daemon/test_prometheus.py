@@ -49,9 +49,14 @@ NOT_HERE = {
     "novamas_table_alerts",
     "novamas_table_irregularities_total",
     "novamas_table_witness_rounds_total",
+    "novamas_web_api_gaps_total",
+    "novamas_web_api_storing",
+    "novamas_web_api_streams",
+    "novamas_web_api_streams_behind_total",
+    "novamas_web_api_streams_refused_total",
 }
 """What this floor does not have, or may not: alerts, certificates, refused orders, a source of
-time, people, a reload, a second daemon, a second witness of a round."""
+time, people, a reload, a second daemon, a second witness of a round, an HTTP API."""
 
 
 class Prometheus:
