@@ -162,9 +162,9 @@ class StreamGap(msgspec.Struct, frozen=True, kw_only=True, tag_field="type", tag
     time: str
     """When the gap was noticed: UTC, ISO 8601."""
     why: Literal["not_recalled", "expired", "unknown_id"]
-    """``not_recalled``: the table's daemon no longer has them; ``expired``: the server no longer
-    has what came after ``Last-Event-ID``; ``unknown_id``: it has never had that event, or has lost
-    its memory.
+    """``not_recalled``: the table's daemon no longer has them, or did not return them;
+    ``expired``: the server no longer has what came after ``Last-Event-ID``; ``unknown_id``: it has
+    never had that event, or has lost its memory.
     """
     after: StreamPosition | None
     """The last event before the gap; null if unknown."""
