@@ -68,7 +68,10 @@ def _scene(light: LightConfig, scene: LightScene) -> KeyFlaws:
     if (scene.jackpot is None) == (scene.table is None):
         yield "jackpot", "name either a jackpot, or a table and its numbers"
     elif (scene.table is None) != (not scene.numbers):
-        yield "numbers", "a scene of a table has `numbers`, one of a jackpot has none"
+        yield (
+            "numbers",
+            "a scene of a table needs `numbers`; a scene of a jackpot must not have them",
+        )
     if light.protocol == "relay" and scene.channels:
         yield "channels", "a relay has no channels; remove it"
     if light.protocol != "relay" and not scene.channels:

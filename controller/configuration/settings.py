@@ -567,7 +567,7 @@ WheelNumberInt = Annotated[int, Meta(ge=0, le=36, description="a number, 0 to 36
 
 class LightScene(_ConfigSection, frozen=True):
     """``[[light.scene]]``: what a light shows for ``seconds``: on a hit of ``jackpot``, or on one
-    of the ``numbers`` of ``table``. Channels that are not named are 0; a relay has none.
+    of the ``numbers`` of ``table``. Channels that are not named are 0; a relay has no channels.
     """
 
     seconds: Annotated[float, Meta(ge=0.1, le=3600, description="seconds, 0.1 to 3600")]

@@ -73,7 +73,7 @@ def test_lights_that_are_sound(lights: list[str], tmp_path: Path) -> None:
         ),
         (
             [light(SACN, 'table = "r1"\nseconds = 5\n' + CHANNELS)],
-            "a scene of a table has `numbers`",
+            "a scene of a table needs `numbers`",
         ),
         ([light(SACN, ZERO.replace("r1", "r2") + CHANNELS)], "no table 'r2'"),
         ([light(f"{SACN}\nsimulated = true")], "r1 is not simulated"),
