@@ -25,6 +25,7 @@ from offline import Sent, bundle, read_stream
 from common.confidential.boxes import open_sealed
 from common.confidential.key_file import read_key_file
 from controller.inspection.export import export_page
+from controller.proof.outcome import ProofOutcome
 
 LANGUAGE = "es"
 TIMEOUT_SECONDS = 120.0
@@ -148,12 +149,14 @@ def add(site: Path, seconds: float, speed: float, history: int) -> None:
             program.wait(TIMEOUT_SECONDS)
         journal = room / "journal.sqlite3"
         key = PrivateKey(read_key_file(journal.with_name(f"{journal.name}.simulated-surveillance")))
-        export_page(
+        header = export_page(
             journal,
             f"{datetime.datetime.now(tz=datetime.UTC):%Y-%m}",
             folder / "inspection.html",
             unseal=lambda body: bytes(open_sealed(body, key).body),
         )
+    if header.audit is None or header.audit.outcome != ProofOutcome.HOLDS:
+        raise SystemExit(f"the journal of the evening does not hold: {header.audit}")
     (folder / "inspection.html").chmod(0o644)
     (folder / "index.html").write_text(index(names), encoding="utf-8")
 
