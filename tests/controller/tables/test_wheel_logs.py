@@ -191,6 +191,21 @@ def test_an_unresolved_round_gets_evidence_and_no_result() -> None:
     assert isinstance(event, WheelReconciled)
 
 
+def test_a_number_that_comes_after_its_round_was_left_unresolved() -> None:
+    """The game makes another round of it; the log has one number for both."""
+    roulette = played(17)
+    roulette.begin()
+    roulette.unseen()
+    roulette.log.append(8)
+    roulette.phase("bets_open")
+    late = WheelNumber(at=1.0, device="wheel", number=8, spin=roulette.count, late=True)
+    roulette.take(late)
+    roulette.spin(3)
+    left = [each.round for each in roulette.events if isinstance(each, RoundUnresolved)]
+    assert left == [2, 3]
+    assert differences(roulette.read()) == [("unresolved", (), (2,))]
+
+
 def test_an_unresolved_round_that_a_person_settled_before_the_reading() -> None:
     roulette = played(17)
     roulette.begin()
