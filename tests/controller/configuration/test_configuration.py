@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from common import places, sections
 from controller.configuration import settings
+from controller.configuration.codec_options import codec_options
 from controller.configuration.file import load
 from controller.configuration.settings import Configuration, ConfigurationError, Mistake
 from devices.drivers import DRIVERS, driver
@@ -528,6 +529,22 @@ def test_two_names_of_one_port_are_one_link(tmp_path: Path) -> None:
     assert mistakes(tmp_path, first + other) == [
         "line 20: table[1].device[0].link: another device is on /dev/null too"
     ]
+
+
+def test_a_wheel_is_asked_where_commands_are_allowed(tmp_path: Path) -> None:
+    """The option `ask` follows `commands`, unless it is given; it cannot be without them."""
+    asked = {
+        "": {},
+        "commands = true\n": {"ask": True},
+        "commands = true\noptions = { ask = false }\n": {"ask": False},
+        "commands = true\noptions = { pockets = 37 }\n": {"ask": True, "pockets": 37},
+    }
+    for index, (more, options) in enumerate(asked.items()):
+        file = tmp_path / f"{index}.toml"
+        file.write_text(GOOD + more)
+        assert codec_options(load(file).table[0].device[0]) == options
+    (mistake,) = mistakes(tmp_path, GOOD + "options = { ask = true }\n")
+    assert mistake.endswith("options.ask: needs `commands = true` for this device, or remove it")
 
 
 def test_commands_need_a_driver_that_has_some(tmp_path: Path) -> None:
