@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 
 from controller.cli import CommandLineError
-from controller.cli.sign import display_settings
+from controller.cli.sign import Section, display_settings
 from tests.controller.configuration.test_outputs import BOULE, DEVICE
 from tests.support.daemon.process import configuration, table
 from tests.support.for_each import for_each
 
+PAGES = Path(__file__).parents[3] / "docs/integrator"
 SACN = 'protocol = "sacn"'
 ARTNET = 'protocol = "artnet"\naddress = "10.0.0.9"'
 RELAY = 'protocol = "relay"\naddress = "/dev/ttyUSB0"'
@@ -83,3 +85,11 @@ def test_lights_that_are_sound(lights: list[str], tmp_path: Path) -> None:
 def test_a_mistake_is_named(lights: list[str], mistake: str, tmp_path: Path) -> None:
     with pytest.raises(CommandLineError, match=mistake):
         display_settings(written(tmp_path, *lights), "light")
+
+
+@for_each(("page", "section"), [("lights", "light"), ("old-displays", "output")])
+def test_the_example_of_the_page_is_sound(page: str, section: Section, tmp_path: Path) -> None:
+    [example] = re.findall(r"```toml\n(.*?)```", (PAGES / f"{page}.md").read_text(), re.DOTALL)
+    file = tmp_path / "novamas.toml"
+    file.write_text(configuration(1883, table("ruleta-1", None) + DEVICE) + f"\n{example}")
+    assert display_settings(file, section)[f"{section}s"]
