@@ -1,5 +1,5 @@
-"""A log that two services share: a stream of NATS JetStream, each entry of which is appended only
-after the last one that its writer knows.
+"""A log that two services share: a stream of NATS JetStream. Each entry names the one that it must
+follow, and the store refuses it after any other.
 
 Two writers can never both append after the same entry, whatever their clocks show, and however long
 a request was under way.
@@ -47,7 +47,7 @@ class LogStream(Protocol):
         """Return its bounds; None if it does not exist."""
 
     async def get(self, sequence: int) -> bytes | None:
-        """Return an entry; None if there is none with this sequence."""
+        """Return an entry; None if no entry has this sequence."""
 
     async def append(self, body: bytes, last: int) -> int:
         """Append an entry after ``last``. Return its sequence. Raises :class:`OvertakenError`,
@@ -86,7 +86,7 @@ class RecordLog(Generic[_Body]):
             raise await self._error_after(error) from None
 
     async def read(self, sequence: int) -> _Body | None:
-        """Return an entry; None if there is none with this sequence. Raises
+        """Return an entry; None if no entry has this sequence. Raises
         :class:`StoreUnreachableError` and :class:`StoreUnusableError`.
         """
         try:
@@ -166,7 +166,7 @@ class _JetStream:
         return LogBounds(state.first_seq, state.last_seq)
 
     async def get(self, sequence: int) -> bytes | None:
-        """Return an entry; None if there is none with this sequence."""
+        """Return an entry; None if no entry has this sequence."""
         from nats.js.errors import NotFoundError
 
         try:

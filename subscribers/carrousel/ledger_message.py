@@ -1,5 +1,5 @@
-"""What a pair of controllers has in its log: the entries of the ledger, commit by commit, and the
-beginning of each term. Pure.
+"""The messages in the log of a pair of controllers: the entries of the ledger, commit by commit,
+and the beginning of each term. Pure.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ FAMILIES = (
 
 
 class StandbyStatus(msgspec.Struct):
-    """What a controller of a pair reports of the pair. ``term``: 0 while it waits."""
+    """State of the pair as one of its controllers reports it. ``term``: 0 while it waits."""
 
     term: int = 0
     is_unable: bool = False

@@ -149,7 +149,7 @@ class ControllerPair:
         )
         self._holder: LeaseHolder | None = None
         self.status = StandbyStatus()
-        """What the metrics report."""
+        """The samples of the metrics."""
         self._failure: str | None = None
         self._reaches_broker = False
         """While waiting: whether a connection with a client id of its own is accepted."""

@@ -37,7 +37,7 @@ class LedgerTenure:
         status: StandbyStatus,
     ) -> None:
         self.status = status
-        """What the metrics report of the pair."""
+        """The samples of the metrics."""
         self._holder, self._log, self._sequence = holder, log, sequence
         self.client_id = client_id
         self._logger = structlog.get_logger()

@@ -5,6 +5,8 @@ wherever one could, within two leases.
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
+from shutil import rmtree
 from typing import Any
 
 import pytest
@@ -42,6 +44,16 @@ def test_no_cent_is_lost_under_a_fault(kind: str) -> None:
 def test_both_ledgers_hold_under_the_faults_of_a_seed(seed: int) -> None:
     outcome = run(plan(seed, hours=0.03, tables=1, faults=8, parts=PARTS))
     assert outcome.finding is None, "\n".join(outcome.trace[-50:])
+
+
+def test_a_seed_gives_the_same_pair_again(tmp_path: Path) -> None:
+    digests = set()
+    for _ in range(2):
+        folder = tmp_path / "world"
+        folder.mkdir()
+        digests.add(run(plan(1, hours=0.01, tables=1, faults=4, parts=PARTS), folder).digest)
+        rmtree(folder)
+    assert len(digests) == 1
 
 
 def not_shipped(patch: pytest.MonkeyPatch) -> None:
