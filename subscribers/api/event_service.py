@@ -77,6 +77,10 @@ class EventService:
         """Number of gaps that were noticed."""
         return self._intake.gaps
 
+    def end(self) -> None:
+        """Stop reconnecting: cancelling :meth:`run` is not enough (see ``ServiceConnection``)."""
+        self._connection.end()
+
     async def run(self) -> None:
         """Receive until cancelled."""
         try:

@@ -120,6 +120,12 @@ class Api:
                     stream.expire(blocked_before)
                 await clock.sleep(STREAM_CHECK_INTERVAL_SECONDS)
 
+    def end(self) -> None:
+        """End all streams: the server shuts down."""
+        if self.events is not None:
+            self.events.end()
+        self.wake()
+
     def wake(self) -> None:
         """Wake all streams: their token or the server may end."""
         if self.events is not None:

@@ -109,7 +109,7 @@ class WebApplication:
         self.alive = False
         self.floor.wake()
         if self.api is not None:
-            self.api.wake()
+            self.api.end()
 
     async def stream(self, request: Request) -> Response:
         """``/stream?table=a&table=b&jackpot=c&lang=es``: pictures as they change."""

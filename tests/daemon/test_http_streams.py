@@ -196,3 +196,12 @@ def test_a_revoked_token_ends_its_streams(site: Site) -> None:
     for reader in site.readers:
         until("the end", lambda r=reader: r.messages[-1][0] == "end")  # type: ignore[misc]
         assert reader.messages[-1][2] == {"why": "token"}
+
+
+def test_a_server_that_stops_says_so_to_its_streams(site: Site) -> None:
+    site.play()
+    until("the first event", site.caught_up)
+    assert site.server.stop() == 0
+    for reader in site.readers:
+        until("the end", lambda r=reader: r.messages[-1][0] == "end")  # type: ignore[misc]
+        assert reader.messages[-1][2] == {"why": "shutdown"}
