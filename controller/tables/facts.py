@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
 from msgspec.structs import replace
 
@@ -21,13 +21,12 @@ from common.contract.events import (
     StaffArrived,
     StaffLeft,
 )
-from common.contract.notation import Input
 from common.contract.retained import Alert, DeviceLink
 from controller.tables.identities import Identities, apply_service
 from controller.tables.parameters import Parameters, accept_present
 from controller.tables.saved_state import SavedState
 from controller.tables.staff import Staff, staff_after
-from controller.tables.wheel_logs import WheelLedgers, follow
+from controller.tables.wheel_logs import WheelLedgers
 from controller.tables.witness_memory import WitnessMemory
 
 MAX_CORRECTABLE_RESULTS = 20
@@ -81,10 +80,6 @@ class TableFacts:
         self.wheel_logs = {
             device: each for device, each in saved.wheel_logs.items() if device in known
         }
-
-    def follow_wheel(self, item: Input, events: Iterable[AnyEvent], session: int) -> None:
-        """Follow the spins of a wheel whose own log is read."""
-        self.wheel_logs = follow(self.wheel_logs, item, events, session if self.open else 0)
 
     def prepare(self, event: AnyEvent) -> AnyEvent:
         """Return an event with what it refers to: a correction names the result it replaces."""

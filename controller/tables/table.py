@@ -78,6 +78,7 @@ from controller.tables.table_alerts import (
     unresolved_alert,
 )
 from controller.tables.topics import UNRESOLVED_ALERT_ID, TableTopics
+from controller.tables.wheel_logs import follow as follow_logs
 from controller.tables.witness_memory import WitnessMemory
 from controller.tables.witnesses import Witnesses, contradicted, follow, on_witness
 
@@ -217,7 +218,8 @@ class Table:
             own_events += on_witness(item, facts, witnesses) if witnesses else ()
             state, game_events = self._on_reading(item)
         game_events = follow(game_events, item.at, facts, witnesses) if witnesses else game_events
-        facts.follow_wheel(item, game_events, state.session)
+        session, logs = state.session if facts.open else 0, facts.wheel_logs
+        facts.wheel_logs = follow_logs(logs, item, game_events, session) if logs else logs
         confidential = self._is_confidential(before, item, game_events)
         game_events = (*game_events, *self._update_unresolved_alert(state))
         if isinstance(item, Command) and item.signed:
