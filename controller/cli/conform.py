@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from common import clock
 from common.new_file import replace_file
 from controller.cli import CommandLineError
+from controller.cli.extensions import enable_extensions, extension_argument
 from controller.cli.numbers import count, seconds
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="KEY=VALUE",
         help="for driver: an option of the driver; may be repeated",
     )
+    extension_argument(parser)
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     parser.add_argument(
         "--report", type=Path, metavar="FILE", help="write the signed report; needs --key"
@@ -153,6 +155,7 @@ def _try_driver(arguments: argparse.Namespace) -> TrialReport:
 
     if len(arguments.words) < 2:
         raise CommandLineError("novamas conform driver DRIVER RECORDING ...", status=2)
+    enable_extensions(arguments)
     name, *paths = arguments.words
     driver = _driver(name)
     options = dict(map(parse_option, arguments.option))

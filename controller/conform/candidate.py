@@ -75,7 +75,7 @@ class Candidate:
         self._lines = 0
 
     async def start(self) -> None:
-        """Start the program in a session of its own. Raises :class:`CandidateError`."""
+        """Start the program in a new session. Raises :class:`CandidateError`."""
         try:
             self._process = await asyncio.create_subprocess_exec(
                 *self._command,

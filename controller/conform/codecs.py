@@ -1,4 +1,4 @@
-"""Recordings played to a codec, whole and changed, and what comes of them."""
+"""Plays recordings to a codec, unchanged and changed, and compares the readings."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class TriedCodec(msgspec.Struct, frozen=True, dict=True):
 
     @cached_property
     def chunks(self) -> list[Timed]:
-        """What came from the device, as far as it is used."""
+        """The bytes from the device that are used, with their times."""
         return received(self.recording)
 
 
@@ -118,7 +118,7 @@ def content(reading: Result) -> object:
 
 
 def contents(readings: Iterable[AnyReading]) -> Counter[object]:
-    """Count the results by their content. A card that could not be read is none."""
+    """Count the results by their content. A card that could not be read does not count."""
     found = (content(reading) for reading in readings if isinstance(reading, Result))
     return Counter(each for each in found if each is not None)
 

@@ -1,4 +1,4 @@
-"""What happens to a program that is tried: a scenario for each requirement, on a table of its own.
+"""What happens to a program that is tried: one scenario for each requirement, each with its table.
 
 A round that is played at the end of a scenario is the barrier: a program that reports it has
 handled everything that was published before.
@@ -104,7 +104,7 @@ class Scene:
             self.fail(f"{why}, and the table {'is not' if current else 'is still'} current")
 
     def forbid(self, step: TableStep, status: Status, *statuses: Status, why: str) -> None:
-        """Fail if the program said any of the statuses of the round in a step."""
+        """Fail if the program printed any of the statuses for the round in a step."""
         event = _decisive(step, status)
         if any(
             (line.session, line.round) == (event["session"], event["round"])

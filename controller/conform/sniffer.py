@@ -32,7 +32,7 @@ class ClientPackets:
         self.level = 0
         """Of the protocol: 4 is MQTT 3.1.1; 0 before the first packet."""
         self.filters: list[str] = []
-        """What was subscribed to."""
+        """The filters of its subscriptions."""
         self._pending = b""
 
     def feed(self, data: bytes) -> Iterator[Published]:

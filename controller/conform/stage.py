@@ -1,4 +1,4 @@
-"""Where a program is tried: the broker, the simulated tables, what the program did and said."""
+"""The broker, the simulated tables, and everything that a tried program prints and sends."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class Stage:
         """How often the program was started."""
         return self._starts
 
-    # What the program did and said
+    # The lines and messages of the program
 
     def _on_line(self, line: Observation) -> None:
         self._lines.append(line)
@@ -193,7 +193,7 @@ class Stage:
         return True
 
     def rounds(self, table: SimulatedTable) -> list[Observation]:
-        """Return what the program said of a table's rounds."""
+        """Return the lines of the program about a table's rounds."""
         return [
             line for line in self._lines if line.table == table.name and line.status is not None
         ]
@@ -207,10 +207,10 @@ class Stage:
         """Return how often the program reported a gap of a table."""
         return sum(line.table == table.name and line.gap is True for line in self._lines)
 
-    # What the daemon does
+    # The messages of the daemon
 
     def table(self, name: str, *, boot: str | None = None) -> SimulatedTable:
-        """Return a new table with a daemon of its own."""
+        """Return a new table, the only one of its daemon."""
         made = SimulatedTable(
             SITE, name, f"node-{name}", boot or f"{self.random.getrandbits(32):08x}"
         )
