@@ -223,6 +223,16 @@ def test_a_pair_that_trusts_any_key_is_named(
     assert warned(tmp_path, capsys, more=STANDBY + KEYS + ANYONE, broker="mqtt") == []
 
 
+def test_a_pair_of_controllers_that_trusts_any_key_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pair = STANDBY + KEYS + ANYONE + "[carrousel]\nstandby = true\n"
+    [warning] = warned(tmp_path, capsys, more=pair, broker="mqtt")
+    assert warning.startswith("carrousel.standby_keys: anyone who can write to the NATS cluster")
+    trusted = pair + KEYS.replace("keys", "standby_keys")
+    assert warned(tmp_path, capsys, more=trusted, broker="mqtt") == []
+
+
 def test_it_is_known_which_unit_passes_each_credential() -> None:
     """For each section that names one there is a unit."""
     import msgspec
