@@ -25,7 +25,7 @@ def check(configuration: Configuration) -> Iterator[Finding]:
         try:
             here = installed_record("drivers", name)
         except ExtensionError as error:
-            yield Finding("fault", about, str(error), "docs/engineer/extensions.md")
+            yield Finding("fault", about, str(error), "docs/engineer/extensions.md#enable-one")
             continue
         yield assess(about, here, loaded.get(name))
 
