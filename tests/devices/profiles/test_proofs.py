@@ -34,6 +34,8 @@ from tests.support.devices.described import proof
 
 BEE_TEK = [path for path in RECORDINGS if path.stem.startswith("bee-tek")]
 CAMMEGH = [path for path in RECORDINGS if path.stem.startswith("cammegh-ss2")]
+CLOSED = ("cammegh-ss2-asked", "cammegh-ss2-win-log")
+"""Recordings of a wheel that is asked while its table is closed: no ball falls."""
 
 times = st.lists(
     st.tuples(
@@ -169,7 +171,7 @@ def test_recordings_of_the_slingshot(path: Path) -> None:
     )
     assert phases(said) == phases(meant)
     assert live_numbers(said) == live_numbers(meant)
-    assert live_numbers(said)
+    assert bool(live_numbers(said)) == (path.stem not in CLOSED)
 
 
 coins = st.lists(
