@@ -161,7 +161,8 @@ class PairOfControllers(Checker):
                 require(seconds <= KEEPALIVE, "the tables are told too late", seconds)
 
     def _on_claim(self) -> None:
-        self._claimed_at = self.world.loop.now
+        is_usual = self.store.delay <= USUAL_STORE_SECONDS
+        self._claimed_at = self.world.loop.now if is_usual else None
 
     def _look_again(self) -> None:
         self.world.check(self._look)
