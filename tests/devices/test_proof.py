@@ -161,6 +161,14 @@ def test_other_text_never_proves_that_the_device_is_there(name: str, words: str)
     assert codec.counters.frames == 0
 
 
+ASKED_FOR = {
+    ("bee-tek", "cammegh-ss2-win-log"): "a page of the wheel's log may have text in brackets",
+}
+"""What a wheel sends only if its own driver asks for it: text that another driver takes for unknown
+content of its own device, never for a known one.
+"""
+
+
 @for_each("path", RECORDINGS, ids=lambda path: path.stem)
 @for_each("name", [name for name in DRIVERS if driver(name).scheme == "serial"])
 def test_another_device_is_not_mistaken_for_this_one(name: str, path: Path) -> None:
@@ -171,7 +179,10 @@ def test_another_device_is_not_mistaken_for_this_one(name: str, path: Path) -> N
     for chunk in recording:
         if not chunk.sent:
             watch.feed(chunk.data, chunk.at)
-    assert codec.counters.frames == 0 or recording.header["driver"] == name
+    if (name, path.stem) in ASKED_FOR:
+        assert codec.counters.frames == codec.counters.unknown
+    else:
+        assert codec.counters.frames == 0 or recording.header["driver"] == name
 
 
 @pytest.mark.parametrize("name", ["free", "found"])

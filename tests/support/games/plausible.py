@@ -144,6 +144,8 @@ def _names(shown: Any) -> Iterator[str]:
 
 def _hinted(kind: type[Command], rejected: RejectedError, chance: random.Random) -> dict[str, Any]:
     """The alternatives that the refusal names."""
+    if rejected.refusal.key == "result_from_cards":
+        return {"number": None, "dice": None, "winner": None}
     found: dict[str, Any] = {}
     for field, value in rejected.refusal.fields.items():
         name = HINTS.get(field)
