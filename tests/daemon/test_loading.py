@@ -63,7 +63,7 @@ def test_a_daemon_with_one_wheel_loads_nothing_that_only_others_need(
     games = {path.partition(":")[0] for paths in GAMES.values() for path in paths} & modules
     assert games == {"controller.games.roulette.game", "controller.games.roulette.settings"}
     drivers = {path.partition(":")[0] for path in DRIVERS.values()} & modules
-    assert drivers == {"devices.wheel.cammegh_ss2"}
+    assert drivers == {"devices.wheel.cammegh_ss2_driver"}
 
 
 def test_nothing_is_loaded_while_a_wheel_is_played(

@@ -32,6 +32,9 @@ NOT_HERE = {
     "novamas_certificate_end_timestamp_seconds",
     "novamas_carrousel_alerts_total",
     "novamas_carrousel_orders_refused_total",
+    "novamas_carrousel_standby_term",
+    "novamas_carrousel_standby_unable",
+    "novamas_carrousel_standby_unready",
     "novamas_clock_bound_seconds",
     "novamas_clock_error_seconds",
     "novamas_clock_offset_seconds",
@@ -56,7 +59,7 @@ NOT_HERE = {
     "novamas_web_api_streams_refused_total",
 }
 """What this floor does not have, or may not: alerts, certificates, refused orders, a source of
-time, people, a reload, a second daemon, a second witness of a round, an HTTP API."""
+time, people, a reload, a second daemon or controller, a second witness of a round, an HTTP API."""
 
 
 class Prometheus:

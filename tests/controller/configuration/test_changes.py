@@ -65,10 +65,12 @@ def spelled(value: Any, path: tuple[str, ...]) -> str:
 
 FOR_TABLES = [("site", "decree"), ("site", "languages")]
 """Keys that are set once for all tables; each table has its own copy once the file is read."""
+OF_EXTENSIONS = [path for path in leaves(BEFORE) if path[0] == "extensions"]
+"""Keys that take effect with the tables: a driver is loaded with the table that uses it."""
 SECTIONS = [
     path
     for path in leaves(BEFORE)
-    if path[0] not in ("table", *COMMANDS_BY_SECTION) and path not in FOR_TABLES
+    if path[0] not in ("table", *COMMANDS_BY_SECTION) and path not in (*FOR_TABLES, *OF_EXTENSIONS)
 ]
 OF_OTHERS = [path for path in leaves(BEFORE) if path[0] in COMMANDS_BY_SECTION]
 OF_TABLE = [path for path in leaves(BEFORE.table[0]) if path[0] not in ("id", "device")]
@@ -88,7 +90,7 @@ def test_every_key_that_differs_is_named_and_no_other(
     order: list[int],
 ) -> None:
     after = BEFORE
-    for path in (*FOR_TABLES, *own, *others):
+    for path in (*FOR_TABLES, *OF_EXTENSIONS, *own, *others):
         after = put(after, path)
     changed, wheel = BEFORE.table[1], WHEEL
     for path in of_table:
@@ -112,6 +114,7 @@ def test_every_key_that_differs_is_named_and_no_other(
     assert (found.added, found.removed) == ((), ())
 
     applied = apply_changes(BEFORE, after)
+    assert applied.extensions == after.extensions
     assert changes(applied, after) == Changes(restart=found.restart)
     assert changes(BEFORE, applied) == msgspec.structs.replace(found, restart=())
     kept = apply_changes(BEFORE, after, {"r2"})
@@ -171,7 +174,8 @@ def test_devices_come_and_go() -> None:
 def test_every_section_is_applied_or_has_a_command() -> None:
     """A new section of the configuration must be in one of the three kinds."""
     whole = {path[0] for path in leaves(BEFORE)}
-    assert whole == {path[0] for path in SECTIONS} | COMMANDS_BY_SECTION.keys() | {"table"}
+    with_tables = {"table", *(path[0] for path in OF_EXTENSIONS)}
+    assert whole == {path[0] for path in SECTIONS} | COMMANDS_BY_SECTION.keys() | with_tables
     after = BEFORE
     for path in OF_OTHERS:
         after = put(after, path)
