@@ -19,7 +19,7 @@ IMPOSSIBLE = 1 << 30
 BAND_SECONDS = 900.0
 """Rounds and rows that are further apart in time are not compared at all."""
 BAND_ROWS = 150
-"""The same for a list without times: how many results one side may lack up to there."""
+"""Maximum results that one side may lack up to any place, in a list without times."""
 
 
 class AlignmentStep(NamedTuple):

@@ -31,7 +31,7 @@ def estimate_offsets(
     played: Sequence[DecidedRound], listed: Sequence[ListedResult], tolerance: float
 ) -> tuple[ClockOffset, ...]:
     """Return the list's offset for each block of rounds, by the pairs of equal numbers: true pairs
-    agree on one offset, chance pairs on none. Blocks in which no offset is clear have none.
+    agree on one offset, chance pairs on none. A block in which no offset is clear is left out.
     """
     times = _by_number((row.number, row.at) for row in listed if row.at is not None)
     rounds = [each for each in played if each.number is not None]

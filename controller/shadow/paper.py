@@ -19,7 +19,7 @@ _LABEL = 42.0
 
 
 class Sheet(msgspec.Struct, frozen=True, kw_only=True):
-    """What is printed: the verdict, labelled facts, then one line for each difference or day."""
+    """The printed text: the verdict, labelled facts, then one line for each difference or day."""
 
     title: str
     verdict: str

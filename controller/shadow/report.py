@@ -27,7 +27,7 @@ class ShadowFileError(NovamasError):
 
 
 class JournalPart(msgspec.Struct, frozen=True, kw_only=True):
-    """What was read of a journal: up to this position, with the hash of the entry there."""
+    """The part of a journal that was read: up to this position, with the hash of its last entry."""
 
     journal: str
     position: int
@@ -157,11 +157,6 @@ class Signed(msgspec.Struct, frozen=True):
     sha256: str
 
 
-def comparison_of(report: DayReport) -> Comparison:
-    """Return the comparison that follows from the two sides in a report."""
-    return compare(report.played, report.listed, report.begin, report.end, report.tolerance)
-
-
 def follows(report: DayReport) -> bool:
     """Return whether what a report states follows from the two sides in it."""
     stated = Comparison(
@@ -170,7 +165,8 @@ def follows(report: DayReport) -> bool:
         offsets=report.offsets,
         differences=report.differences,
     )
-    return comparison_of(report) == stated
+    derived = compare(report.played, report.listed, report.begin, report.end, report.tolerance)
+    return derived == stated
 
 
 def write_signed(content: Content, key: SigningKey) -> bytes:

@@ -188,7 +188,7 @@ def test_a_report_that_was_changed_is_refused(house: Path) -> None:
 
 
 def test_a_report_whose_differences_were_removed_before_it_was_signed(house: Path) -> None:
-    """Whoever signs can sign anything: the differences are derived from both sides again."""
+    """A signer can sign anything: the differences are derived from both sides again."""
     from nacl.signing import SigningKey
 
     from controller.shadow.report import DayReport, read_as, write_signed
