@@ -27,6 +27,15 @@ def reachable(host: str) -> str:
     return loopback if listening.is_unspecified else host
 
 
+def local_authority(text: str) -> str:
+    """Return host and port as in an address (IPv6 in brackets), at which a program of this machine
+    reaches one that listens at ``text``. Raises ``ValueError``.
+    """
+    host, port = address(text)
+    name = reachable(host)
+    return f"[{name}]:{port}" if ":" in name else f"{name}:{port}"
+
+
 def metrics_addresses(configuration: Configuration) -> dict[KeyPath, str]:
     """Return the addresses of metrics and health, by place in the configuration."""
     addresses = {
