@@ -121,18 +121,20 @@ def _bounded(subject: TriedCodec, random: Random) -> Problems:  # noqa: ARG001
 
 
 def _size(codec: Codec) -> int:
-    """Return the bytes of memory of everything that a codec refers to."""
+    return sum(map(sys.getsizeof, referred(codec)))
+
+
+def referred(codec: Codec) -> Iterator[object]:
+    """Yield everything that a codec refers to, and itself; no code."""
     seen: set[int] = set()
     left: list[object] = [codec]
-    size = 0
     while left:
         each = left.pop()
         if id(each) in seen or isinstance(each, type | ModuleType | FunctionType | MethodType):
             continue
         seen.add(id(each))
-        size += sys.getsizeof(each)
+        yield each
         left += gc.get_referents(each)
-    return size
 
 
 def _junk_invents(subject: TriedCodec, random: Random) -> Problems:

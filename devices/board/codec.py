@@ -28,6 +28,7 @@ from devices.board.report import (
     read_report,
 )
 from devices.codec import FrameProof
+from devices.lines import LineSplitter
 
 RECENT_LINES = 8
 """Number of previous lines with which a line is compared. An equal line is a copy, because number
@@ -39,6 +40,7 @@ MAX_REPORT_GAP_MS = round(1500 * HEARTBEAT_SECONDS)
 longer may not have watched its sensors either.
 """
 
+_LINE_END = re.compile(rb"[\r\n]")
 _BOOT_FIELDS = re.compile(rf"{FORMAT_VERSION},(?P<says>[!-~][ -~]{{0,63}})")
 
 
@@ -86,7 +88,7 @@ class BoardCodec(ABC):
     def __init__(self, device: str, options: Options) -> None:
         self.counters = Counters()
         self._device = device
-        self._pending = b""
+        self._lines = LineSplitter(_LINE_END, MAX_LINE_BYTES)
         self._last: Report | None = None
         self._recent: deque[bytes] = deque(maxlen=RECENT_LINES)
         self._ms = 0  # the board's clock in milliseconds, continued across its wrap-around
@@ -102,7 +104,7 @@ class BoardCodec(ABC):
 
     def reconnected(self, now: float) -> None:  # noqa: ARG002 - the next report shows the gap
         """Drop a partial line. Reports may have waited meanwhile."""
-        self._pending = b""
+        self._lines.clear()
         self._lateness.restart()
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:
@@ -119,10 +121,8 @@ class BoardCodec(ABC):
         """Decode bytes that arrived at ``now``."""
         self.counters.bytes += len(data)
         out: list[AnyReading] = []
-        *lines, rest = re.split(rb"[\r\n]", self._pending + data)
-        for line in lines:
-            self._on_line(self._limit_length(line, now, out), now, out)
-        self._pending = self._limit_length(rest, now, out)
+        for piece in self._lines.feed(data):
+            self._on_line(piece.data, now, out)
         return out
 
     def delayed(self, since: float, now: float) -> None:
@@ -158,13 +158,6 @@ class BoardCodec(ABC):
         out.append(
             DeviceReport(at=now, device=self._device, frame=frame, report=report, value=value)
         )
-
-    def _limit_length(self, line: bytes, now: float, out: list[AnyReading]) -> bytes:
-        """Split a line that is too long; return the rest."""
-        while len(line) > MAX_LINE_BYTES:
-            self._on_line(line[:MAX_LINE_BYTES], now, out)
-            line = line[MAX_LINE_BYTES:]
-        return line
 
     def _on_line(self, line: bytes, now: float, out: list[AnyReading]) -> None:
         """Parse the reports in a line: usually one, or several if line ends were lost. Drop the

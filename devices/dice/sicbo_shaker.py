@@ -23,6 +23,7 @@ from common.readings import (
     escape,
 )
 from devices.codec import Driver, FrameProof
+from devices.lines import LineSplitter
 
 STATE_REQUEST = b"listens /state\n"
 IDLE, SHAKING, RECEIVED, FAILED = "S0", "S1", "S2", "S90"
@@ -33,6 +34,7 @@ MAX_LINE_BYTES = 4096
 """Maximum number of bytes buffered without a line end."""
 _MAX_REPORTED_CHARS = 120
 """Maximum number of characters of a text that are reported."""
+_LINE_END = re.compile(rb"\n")
 _LINE = re.compile(rb"(?P<leaf>[^ ]{1,64}) (?P<kept>[01]) (?P<payload>.*)")
 
 
@@ -55,7 +57,7 @@ class SicboShaker:
         self.counters = Counters()
         self._device = device
         self._options = options
-        self._pending = b""
+        self._lines = LineSplitter(_LINE_END, MAX_LINE_BYTES)
         self._kept: float | None = None  # when bytes last arrived that may have been kept
         self._state: str | None = None
         self._reported: tuple[str, bool] | None = None
@@ -71,7 +73,7 @@ class SicboShaker:
 
     def reconnected(self, now: float) -> None:  # noqa: ARG002
         """Drop a partial line. The shaker's actions meanwhile are unknown."""
-        self._pending = b""
+        self._lines.clear()
         self._received = False
 
     @property
@@ -101,18 +103,9 @@ class SicboShaker:
         """Decode lines of the link."""
         self.counters.bytes += len(data)
         out: list[AnyReading] = []
-        *lines, rest = (self._pending + data).split(b"\n")
-        for line in lines:
-            self._on_line(self._limit_length(line, now, out), now, out)
-        self._pending = self._limit_length(rest, now, out)
+        for piece in self._lines.feed(data):
+            (self._on_line if piece.is_line else self._garbage)(piece.data, now, out)
         return out
-
-    def _limit_length(self, line: bytes, now: float, out: list[AnyReading]) -> bytes:
-        """Drop the excess of a line that is too long."""
-        while len(line) > MAX_LINE_BYTES:
-            self._garbage(line[:MAX_LINE_BYTES], now, out)
-            line = line[MAX_LINE_BYTES:]
-        return line
 
     def _on_line(self, line: bytes, now: float, out: list[AnyReading]) -> None:
         match = _LINE.fullmatch(line)

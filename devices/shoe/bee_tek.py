@@ -28,6 +28,7 @@ from common.readings import (
     escape,
 )
 from devices.codec import DAMAGE_SUBSTITUTE, Driver, FrameProof
+from devices.lines import LineSplitter
 from devices.pace import HandPace
 
 MAX_LINE_BYTES = 256
@@ -38,6 +39,7 @@ dropped.
 GAME_MODE = "Game"
 BURN_MODE = "Manual Burn Cards"
 
+_LINE_END = re.compile(rb"[\r\n]")
 _LINE = re.compile(
     rb"(?:\[(?P<mode>[A-Za-z][A-Za-z ]{0,31})\])?<(?P<what>[!-;=?-Z^-~][ -;=?-Z^-~]{0,63})>[> ]*"
 )
@@ -76,7 +78,7 @@ class BeeTek:
         self.counters = Counters()
         self._device = device
         self._pace = HandPace(device, options.min_draw)
-        self._pending = b""
+        self._lines = LineSplitter(_LINE_END, MAX_LINE_BYTES)
         self._spoiled = False  # a byte of the pending line was damaged
         self._missed = False
         self._mode: str | None = None
@@ -90,7 +92,8 @@ class BeeTek:
 
     def reconnected(self, now: float) -> None:  # noqa: ARG002
         """Drop a partial line."""
-        self._pending, self._spoiled = b"", False
+        self._lines.clear()
+        self._spoiled = False
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:
         """Nothing: the shoe sends by itself."""
@@ -122,19 +125,10 @@ class BeeTek:
         """Decode bytes that arrived at ``now``."""
         self.counters.bytes += len(data)
         out: list[AnyReading] = [*self._pace.burst(now)]
-        *lines, rest = re.split(rb"[\r\n]", self._pending + data)
-        for line in lines:
-            self._on_line(self._limit_length(line, now, out), now, out)
-            self._spoiled = False
-        self._pending = self._limit_length(rest, now, out)
+        for piece in self._lines.feed(data):
+            self._on_line(piece.data, now, out)
+            self._spoiled = self._spoiled and not piece.ends
         return out
-
-    def _limit_length(self, line: bytes, now: float, out: list[AnyReading]) -> bytes:
-        """Split a line that is too long; return the rest."""
-        while len(line) > MAX_LINE_BYTES:
-            self._on_line(line[:MAX_LINE_BYTES], now, out)
-            line = line[MAX_LINE_BYTES:]
-        return line
 
     def _on_line(self, line: bytes, now: float, out: list[AnyReading]) -> None:
         """Handle the frames in a line: usually one, or several if line ends were lost. Drop the

@@ -15,10 +15,12 @@ import msgspec
 from common.device_health import Counters
 from common.readings import AnyReading, DeviceReport, LinkGarbage, ShufflerState, escape
 from devices.codec import Driver, FrameProof
+from devices.lines import LineSplitter
 
 MAX_LINE_BYTES = 256
 """Maximum size of a line. A longer run without a line end is dropped."""
 
+_LINE_END = re.compile(rb"[\r\n\x00]")
 _BANNER = re.compile(r"deck\s*mate", re.IGNORECASE)
 _HISTORY = re.compile(r"\b(?:Time|Date|Cyc): *\d")
 _HEAD = re.compile(
@@ -44,7 +46,7 @@ class DeckMate1:
     def __init__(self, device: str) -> None:
         self.counters = Counters()
         self._device = device
-        self._pending = b""
+        self._lines = LineSplitter(_LINE_END, MAX_LINE_BYTES)
         self._history = False
         self._counters = False  # a history was sent, and counters may follow
 
@@ -55,7 +57,7 @@ class DeckMate1:
 
     def reconnected(self, now: float) -> None:  # noqa: ARG002
         """Drop a partial line."""
-        self._pending = b""
+        self._lines.clear()
         self._counters = False
 
     def polls(self) -> tuple[tuple[float, bytes], ...]:
@@ -72,19 +74,12 @@ class DeckMate1:
         """Decode bytes that arrived at ``now``."""
         self.counters.bytes += len(data)
         out: list[AnyReading] = []
-        *lines, rest = re.split(rb"[\r\n\x00]", self._pending + data)
-        for line in lines:
-            if stripped := self._limit_length(line, now, out).strip():
+        for piece in self._lines.feed(data):
+            if not piece.is_line:
+                self._garbage(piece.data, now, out)
+            elif stripped := piece.data.strip():
                 self._on_line(stripped, now, out)
-        self._pending = self._limit_length(rest, now, out)
         return out
-
-    def _limit_length(self, line: bytes, now: float, out: list[AnyReading]) -> bytes:
-        """Drop the excess of a line that is too long."""
-        while len(line) > MAX_LINE_BYTES:
-            self._garbage(line[:MAX_LINE_BYTES], now, out)
-            line = line[MAX_LINE_BYTES:]
-        return line
 
     def _on_line(self, line: bytes, now: float, out: list[AnyReading]) -> None:
         text = line.decode("latin-1")
