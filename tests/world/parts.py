@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tests.world import audit, backup, cards, carrousel, disk, floor, nodes, people, recorder
+from tests.world import audit, backup, cards, carrousel, dice, disk, floor, nodes, people, recorder
 from tests.world.carrousel import pair as controllers
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ PARTS: dict[str, Callable[[World], None]] = {
     "cards": cards.join,
     "carrousel": carrousel.join,
     "carrousel-pair": controllers.join,
+    "dice": dice.join,
     "floor": floor.join,
     "node": nodes.join_second_node,
     "people": people.join,

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-ALL_PARTS = "audit,backup,cards,carrousel,floor,node,people,recorder"
+ALL_PARTS = "audit,backup,cards,carrousel,dice,floor,node,people,recorder"
 PRINTS_DIGEST = """
 import sys
 from tests.world.run import plan, run

@@ -18,6 +18,7 @@ from devices.reader import LinkReader
 from tests.world import defects
 from tests.world.cards import defects as cards
 from tests.world.carrousel import defects as carrousel
+from tests.world.dice import defects as dice
 from tests.world.faults import FAULTS
 from tests.world.people import defects as people
 from tests.world.run import Plan, plan, plan_of, run
@@ -144,6 +145,13 @@ def test_a_planted_defect_of_cards_is_found(plant: Plant, monkeypatch: pytest.Mo
     assert found(plant, lambda seed: plan(seed, 0.05, 0, 8, parts=("cards",)))
 
 
+@pytest.mark.parametrize("plant", dice.DEFECTS, ids=lambda plant: plant.__name__)
+def test_a_planted_defect_of_dice_is_found(plant: Plant, monkeypatch: pytest.MonkeyPatch) -> None:
+    plant(monkeypatch)
+    faults = dice.DEFECTS[plant]
+    assert found(plant, lambda seed: plan_of(plan(seed, 0.1, 0, 8, parts=("dice",)), faults))
+
+
 @pytest.mark.parametrize("plant", carrousel.DEFECTS, ids=lambda plant: plant.__name__)
 def test_a_planted_defect_of_jackpots_is_found(
     plant: Plant, monkeypatch: pytest.MonkeyPatch
@@ -181,6 +189,7 @@ def test_a_planted_defect_in_the_commands_of_people_is_found(
         *DISK_DEFECTS,
         *cards.DEFECTS,
         *carrousel.DEFECTS,
+        *dice.DEFECTS,
         *defects.DEFECTS,
         *people.DEFECTS,
     ],

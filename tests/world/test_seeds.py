@@ -45,6 +45,14 @@ class TestCards:
         hold(seed, 0, "cards")
 
 
+class TestDice:
+    """Readers of dice and their tables."""
+
+    @pytest.mark.parametrize("seed", range(1, 5))
+    def test_seed(self, seed: int) -> None:
+        hold(seed, 0, "dice")
+
+
 class TestJackpots:
     """The jackpot controller with its tables."""
 

@@ -98,6 +98,7 @@ class World:
         wheels: Sequence[str] = ("cammegh-ss2",),
     ) -> None:
         self.folder, self.stack = folder, stack
+        self.seed = seed
         self.random = Random(seed)
         self.finding: PropertyViolatedError | None = None
         self.loop = WorldLoop(lambda: self.random.uniform(0.0005, 0.005))
