@@ -207,9 +207,9 @@ class Driver(msgspec.Struct, frozen=True, kw_only=True):
     evidence: Evidence
     line: str
     """The usual line settings, as the query of a ``serial://`` address: ``baud=9600``."""
-    scheme: Literal["serial", "usb", "mqtt"] = "serial"
-    """How the device is connected: a serial port (also behind a device server), USB HID, or a topic
-    of an MQTT broker.
+    scheme: Literal["serial", "usb", "mqtt", "http"] = "serial"
+    """How the device is connected: a serial port (also behind a device server), USB HID, a topic of
+    an MQTT broker, or requests that it posts.
     """
     options: type[msgspec.Struct]
     """The settings allowed in ``[table.device.options]``: a struct with defaults."""

@@ -14,6 +14,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from common.command_line import CommandLine, end_process, has_terminal, stop_signals
@@ -60,7 +61,8 @@ def _saturn(arguments: argparse.Namespace) -> SimulatedDevice:
 
 
 def _idp_camera(arguments: argparse.Namespace) -> SimulatedDevice:
-    return SimulatedIdpCamera(arguments.numbers)
+    interval = 3600 / arguments.games_per_hour if arguments.http else 0.0
+    return SimulatedIdpCamera(arguments.numbers, interval)
 
 
 def _angel_eye(arguments: argparse.Namespace) -> SimulatedDevice:
@@ -254,6 +256,17 @@ def _add_line_options(parser: argparse.ArgumentParser) -> None:
         metavar="HOST:PORT/TOPIC",
         help="publish below a topic of a broker instead",
     )
+    where.add_argument(
+        "--http",
+        metavar="URL",
+        help="post each message to a web address instead, with the token of --secret-file",
+    )
+    parser.add_argument(
+        "--secret-file",
+        type=Path,
+        metavar="FILE",
+        help="with --http: the file with the token that the daemon expects",
+    )
     parser.add_argument(
         "--link",
         metavar="PATH",
@@ -375,6 +388,10 @@ def _port(arguments: argparse.Namespace) -> SimulatorPort:
         )  # importing its client takes as long as everything else
 
         return MqttPort(*arguments.mqtt)
+    if arguments.http:
+        from simulators.http import HttpPort  # its client takes as long to import
+
+        return HttpPort(arguments.http, arguments.secret_file)
     return TcpPort(*arguments.tcp) if arguments.tcp else PtyPort(arguments.link)
 
 
@@ -406,6 +423,8 @@ def main(argv: list[str] | None = None) -> int:
     known = protocol_faults(protocol)
     if strange := [switch.name for _, switch in arguments.fault if switch.name not in known]:
         parser.error(f"{protocol} has no fault {strange[0]}; {suggest(strange[0], known)}")
+    if arguments.http and arguments.secret_file is None:
+        parser.error("--http needs --secret-file")
     try:
         device = protocols[protocol](arguments)
         if arguments.tell_lines:

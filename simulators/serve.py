@@ -8,7 +8,7 @@ import json
 import os
 import select
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from heapq import heappop, heappush
 from math import inf
 from typing import Any, Protocol
@@ -28,7 +28,7 @@ CLOSED_PORT_CHECK_SECONDS = 0.05
 
 
 class SimulatorPort(Protocol):
-    """The port of a simulator: a pseudo-terminal, a TCP port or an MQTT topic."""
+    """The port of a simulator: a pseudo-terminal, a TCP port, an MQTT topic or a web address."""
 
     @property
     def address(self) -> str:
@@ -36,7 +36,7 @@ class SimulatorPort(Protocol):
         ...
 
     @property
-    def readers(self) -> list[int]:
+    def readers(self) -> Sequence[int]:
         """File descriptors to wait on; empty while no host has the port open."""
         ...
 

@@ -12,11 +12,28 @@ from common.contract.remedies import message_in
 from common.own_language import add_language
 from controller.cli.configured import config_argument, configuration_at
 from controller.cli.progress import use_colours
-from controller.doctor import broker, clock, disk, extensions, keys, serial_lines, standby, units
+from controller.doctor import (
+    broker,
+    clock,
+    disk,
+    extensions,
+    keys,
+    post_listeners,
+    serial_lines,
+    standby,
+    units,
+)
 from controller.doctor.finding import Finding, Level
 
 CHECKS = (
-    *(serial_lines.check, disk.check, clock.check, broker.check, standby.check),
+    *(
+        serial_lines.check,
+        post_listeners.check,
+        disk.check,
+        clock.check,
+        broker.check,
+        standby.check,
+    ),
     *(keys.check, extensions.check, units.check),
 )
 COLOURS: dict[Level, str] = {"ok": "32", "note": "36", "warning": "33", "fault": "31"}

@@ -25,7 +25,7 @@ from controller.cli.speeds import SCHEMES, USUAL_SPEEDS, at_speed, listen_to
 from devices.codec import Driver, RequestingCodec
 from devices.drivers import driver, driver_names
 from devices.identification import Identification, Match
-from devices.links import LinkFailedError, check_link
+from devices.links import LinkFailedError, check_link, driver_scheme
 from devices.watch import UNINTELLIGIBLE_BYTES
 
 LISTEN_SECONDS = 60.0
@@ -110,8 +110,7 @@ def listen(
 
 def candidates(url: str, profiles: Sequence[Driver] = ()) -> list[Driver]:
     """Return the drivers of devices that are connected by such a link."""
-    scheme = url.partition("://")[0]
-    kind = scheme if scheme in ("usb", "mqtt") else "serial"
+    kind = driver_scheme(url)
     return [*(each for name in driver_names() if (each := driver(name)).scheme == kind), *profiles]
 
 

@@ -26,7 +26,12 @@ from devices.profiles.trial import count_unchecked_frames, find_checksum
 from devices.recording import Recording
 from devices.watch import CodecDefectError, Watch
 
-SAMPLE_ADDRESSES = {"serial": "/port", "usb": "0000:0000", "mqtt": "192.0.2.7:1883/base"}
+SAMPLE_ADDRESSES = {
+    "serial": "/port?",
+    "usb": "0000:0000?",
+    "mqtt": "192.0.2.7:1883/base?",
+    "http": "192.0.2.5:8900/camera?secret_file=/camera.token&",
+}
 """An address of each scheme, to check the settings of a line without a device."""
 
 
@@ -84,7 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
         return create_profile(Path(arguments.profile), arguments.output, arguments.shown)
     described = driver_named(f"profile:{arguments.profile}")
     address = SAMPLE_ADDRESSES[described.scheme]
-    if problem := check_link(f"{described.scheme}://{address}?{described.line}"):
+    if problem := check_link(f"{described.scheme}://{address}{described.line}"):
         raise CommandLineError(f"{arguments.profile}: line: {problem}")
     if arguments.action == "check":
         if unreachable := doubts(text_of(Path(arguments.profile))):

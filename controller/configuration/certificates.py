@@ -10,6 +10,7 @@ from common import places
 from common.broker.address import addresses
 from common.broker.certificates import presented_expiry, read_validity
 from common.broker.login import BrokerUnusableError, tls, tls_context
+from controller.configuration.listening import post_addresses
 from controller.configuration.secrets import sections
 from controller.configuration.settings import (
     ArchiveConfig,
@@ -40,12 +41,16 @@ CERTIFICATE_FILES: Mapping[type, tuple[str, ...]] = {
 
 def certificate_files(configuration: Configuration) -> dict[str, Path]:
     """Return the files, by the place that names each."""
-    return {
+    files = {
         places.format_path((*at, key)): Path(value)
         for at, section in sections(configuration)
         for key in CERTIFICATE_FILES.get(type(section), ())
         if (value := getattr(section, key))
     }
+    for at, address in post_addresses(configuration):
+        if name := address.options.get("cert_file"):
+            files[f"{places.format_path(at)}: cert_file"] = Path(name)
+    return files
 
 
 def read_end(place: str, path: Path) -> float:

@@ -27,6 +27,7 @@ from controller.configuration.outputs import outputs, ports
 from controller.configuration.pairs import standby
 from controller.configuration.people_checks import people_flaws
 from controller.configuration.pictures import pictures
+from controller.configuration.secrets import CREDENTIALS_FOLDER
 from controller.configuration.settings import (
     BROKER_FILES,
     ApiConfig,
@@ -44,8 +45,6 @@ from controller.configuration.table_checks import (
 from controller.configuration.webhooks import webhooks
 from controller.rulebooks.chapters import games_of
 
-CREDENTIALS_FOLDER = "/run/credentials/"
-"""systemd shows files below this folder to the running service only."""
 _ORIGIN = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?")
 NO_TABLE = "no table is configured; add [[table]]"
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from ipaddress import ip_address
 
 from common.places import KeyPath
+from controller.configuration.secrets import CREDENTIALS_FOLDER
 from controller.configuration.settings import Configuration
+from devices.links import LinkFailedError, driver_scheme, link_mistakes
+from devices.links.link import Address, parse_address
+from devices.links.tokens import read_tokens
 
 
 def address(text: str) -> tuple[str, int]:
@@ -59,6 +63,37 @@ def listening(configuration: Configuration) -> Iterator[tuple[KeyPath, str]]:
         if parsed[1] and parsed in users:
             yield at, f"{text} is where {users[parsed]} listens; choose another port"
         users.setdefault(parsed, ".".join(map(str, at)))
+    yield from _posts(configuration, users)
+
+
+def post_addresses(configuration: Configuration) -> list[tuple[KeyPath, Address]]:
+    """Return the valid addresses at which the daemon listens for devices that post."""
+    found: list[tuple[KeyPath, Address]] = []
+    for t, table in enumerate(configuration.table):
+        for d, device in enumerate(table.device):
+            if driver_scheme(device.link) == "http" and not link_mistakes(device.link):
+                found.append((("table", t, "device", d, "link"), parse_address(device.link)))
+    return found
+
+
+def _posts(
+    configuration: Configuration, users: Mapping[tuple[str, int], str]
+) -> Iterator[tuple[KeyPath, str]]:
+    """Check the addresses of devices that post: one listener at each port, and readable tokens."""
+    tls: dict[int, tuple[str, str | None]] = {}
+    for at, each in post_addresses(configuration):
+        assert each.port is not None
+        if (each.host, each.port) in users:
+            user = users[each.host, each.port]
+            yield at, f"{each.host}:{each.port} is where {user} listens; choose another port"
+        own = (each.host, each.options.get("cert_file"))
+        if own != tls.setdefault(each.port, own):
+            yield at, f"another device that posts to port {each.port} has another host or cert_file"
+        if not each.options["secret_file"].startswith(CREDENTIALS_FOLDER):
+            try:
+                read_tokens(each.options["secret_file"])
+            except LinkFailedError as error:
+                yield at, str(error)
 
 
 def is_loopback(host: str) -> bool:

@@ -7,11 +7,9 @@ from collections.abc import Iterator
 from urllib.parse import urlsplit
 
 from common.places import KeyPath
+from controller.configuration.secrets import CREDENTIALS_FOLDER
 from controller.configuration.settings import Configuration
 from devices.links import NETWORK_SCHEMES
-
-CREDENTIALS_FOLDER = "/run/credentials/"
-"""systemd shows files below this folder to the running service only."""
 
 
 def standby(configuration: Configuration) -> Iterator[tuple[KeyPath, str]]:

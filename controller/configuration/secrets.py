@@ -42,6 +42,16 @@ SECRET_FILES: Mapping[type, tuple[str, ...]] = {
 }  # fmt: skip
 """Keys of each section that name a secret file or a folder of secrets."""
 
+CREDENTIALS_FOLDER = "/run/credentials/"
+"""systemd shows files below this folder to the running service only."""
+
+SECRET_OPTIONS: Mapping[str, tuple[str, ...]] = {
+    "mqtt": ("password_file",),
+    "http": ("secret_file",),
+    "https": ("secret_file", "key_file"),
+}
+"""Options of a device's address that name a secret file, by scheme."""
+
 CREDENTIAL_UNITS: Mapping[str, str] = {
     "broker": "novamas.service",
     "journal": "novamas.service",
@@ -68,19 +78,20 @@ def secret_files(configuration: Configuration) -> dict[str, Path]:
     }
     for t, table in enumerate(configuration.table):
         for d, device in enumerate(table.device):
-            name = _password_file(device.link)
-            if name:
-                files[places.format_path(("table", t, "device", d, "link"))] = Path(name)
+            place = places.format_path(("table", t, "device", d, "link"))
+            files |= {f"{place}: {option}": path for option, path in _link_files(device.link)}
     return files
 
 
-def _password_file(link: str) -> str | None:
-    """The password of a device that is reached over a broker."""
+def _link_files(link: str) -> Iterator[tuple[str, Path]]:
+    """The secrets that the address of a device names, by option."""
     try:
         address = parse_address(link)
     except ValueError:  # reported elsewhere
-        return None
-    return address.options.get("password_file") if address.scheme == "mqtt" else None
+        return
+    for option in SECRET_OPTIONS.get(address.scheme, ()):
+        if name := address.options.get(option):
+            yield option, Path(name)
 
 
 def credentials(configuration: Configuration) -> dict[places.KeyPath, str]:

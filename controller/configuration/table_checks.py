@@ -22,7 +22,7 @@ from controller.games.games import GAMES, make_game, settings_of
 from controller.rulebooks.chapters import decrees, games_of
 from devices.codec import Driver, RequestingCodec
 from devices.drivers import driver, driver_names
-from devices.links import link_mistakes
+from devices.links import driver_scheme, link_mistakes
 from devices.profiles.mistakes import ProfileError
 
 RESERVED_TABLE_IDS = ("node", "jackpot")
@@ -175,8 +175,7 @@ def device_flaws(at: KeyPath, device: DeviceConfig) -> Flaws:
                 yield (*at, "options", "file"), mistake.describe(device.options["file"])
             return
     scheme = device.link.partition("://")[0]
-    needed = scheme if scheme in ("usb", "mqtt") else "serial"
-    if scheme != "replay" and needed != driver_.scheme:
+    if scheme != "replay" and driver_scheme(device.link) != driver_.scheme:
         yield (*at, "link"), f"the driver {driver_.name} needs a {driver_.scheme}:// link"
     yield from notes
     if device.options.get(ASK_OPTION) is True and not device.commands:

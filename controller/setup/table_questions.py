@@ -24,7 +24,7 @@ from controller.setup.model import (
     yes_no,
 )
 from devices.drivers import driver, driver_names
-from devices.links import check_link
+from devices.links import check_link, driver_scheme
 
 SIMULATED_DRIVER = "cammegh-ss2"
 
@@ -97,8 +97,7 @@ def with_speed(link: str, name: str) -> str:
 
 def _drivers(answers: Answers) -> list[Choice]:
     link = answers.get("table_device")
-    scheme = link.partition("://")[0]
-    scheme = scheme if scheme in ("usb", "mqtt") else "serial"
+    scheme = driver_scheme(link)
     fitting = [driver(name) for name in driver_names() if driver(name).scheme == scheme]
     return [Choice(each.name, each.title) for each in fitting if each.described is None]
 

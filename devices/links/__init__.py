@@ -8,6 +8,7 @@ Scheme         Address                                       Link
 ``rfc2217``    ``rfc2217://host:port?baud=9600``             device server, sets the line
 ``usb``        ``usb://vid:pid/serial``                      USB HID device
 ``mqtt``       ``mqtt://host:port/base/topic``               topic of the device's broker
+``http``       ``http://host:port/path?secret_file=PATH``    where the device posts; ``https``
 ``replay``     ``replay:///path/of/a.rec?speed=1``           recording, played as if live
 =============  ============================================  ==============================
 """
@@ -37,6 +38,7 @@ __all__ = [
     "WriteTimedOutError",
     "check_link",
     "connect",
+    "driver_scheme",
     "link_mistakes",
     "local_port",
     "open_link",
@@ -48,6 +50,8 @@ SCHEME_MODULES = {
     "rfc2217": "devices.links.rfc2217",
     "usb": "devices.links.usb",
     "mqtt": "devices.links.mqtt",
+    "http": "devices.links.http",
+    "https": "devices.links.http",
     "replay": "devices.links.replay",
 }
 """Scheme -> module, imported on first use. Each module has ``check(address)`` and
@@ -55,8 +59,14 @@ SCHEME_MODULES = {
 """
 
 
-NETWORK_SCHEMES = ("tcp", "rfc2217", "mqtt")
-"""Schemes of devices that any machine on the network can reach."""
+NETWORK_SCHEMES = ("tcp", "rfc2217", "mqtt", "http", "https")
+"""Schemes of devices that any machine on the network can reach, or that reach any machine."""
+
+
+def driver_scheme(url: str) -> str:
+    """Return the scheme that the driver of a device with this address must have."""
+    scheme = url.partition("://")[0]
+    return {"usb": "usb", "mqtt": "mqtt", "http": "http", "https": "http"}.get(scheme, "serial")
 
 
 class _Scheme(Protocol):

@@ -22,6 +22,8 @@ from devices.profiles.language import FieldSpec, Profile
 
 TOPIC = "topic"
 """Built-in field of a message: its topic below that of the link."""
+JSON_SCHEMES = ("mqtt", "http")
+"""Schemes of devices whose messages are JSON."""
 ROOT = "$"
 """First part of every path."""
 LENGTH = "length"
@@ -87,8 +89,15 @@ def json_flaws(profile: Profile) -> Notes:
     """Return what does not apply to messages in JSON, and what applies only to them."""
     notes: Notes = []
     is_json = profile.framing.form == "json"
-    if is_json != (profile.scheme == "mqtt"):
-        notes.append((("scheme",), 'write `scheme = "mqtt"` and the form json, or neither'))
+    if is_json != (profile.scheme in JSON_SCHEMES):
+        wanted = " or ".join(f'`scheme = "{scheme}"`' for scheme in JSON_SCHEMES)
+        notes.append((("scheme",), f"write {wanted} and the form json, or neither"))
+    if profile.scheme == "http":
+        notes += [
+            ((key,), "a device that posts cannot receive anything; remove it")
+            for key in ("command", "poll")
+            if getattr(profile, key)
+        ]
     if not is_json:
         return notes
     if profile.checksum is not None:

@@ -244,7 +244,7 @@ class Profile(_ProfileSection, frozen=True):
     source: Text
     message: tuple[MessageSpec, ...]
     evidence: Evidence = "profile"
-    scheme: Literal["serial", "usb", "mqtt"] = "serial"
+    scheme: Literal["serial", "usb", "mqtt", "http"] = "serial"
     line: str = ""
     steady: bool = False
     separator: Bytes = ""

@@ -1,7 +1,8 @@
-"""A simulated camera reader of a roulette wheel on MQTT, as lines of topic and payload.
+"""A simulated camera reader of a roulette wheel, as lines of topic and payload.
 
-It answers a request with the number that it sees, as the programs of one studio expect; the time is
-an assumption. It sees the given numbers in order, and nothing more after the last one.
+On MQTT it answers a request with the number that it sees, as the programs of one studio expect; the
+time is an assumption. Over HTTP it reports by itself, every so many seconds. It sees the given
+numbers in order, and nothing more after the last one.
 """
 
 from __future__ import annotations
@@ -17,24 +18,35 @@ ANSWER_SECONDS = 1.0
 
 
 class SimulatedIdpCamera:
-    """One camera. Faults: ``not_sure``: for the given seconds it answers that it sees no number."""
+    """One camera. ``interval``: seconds between two reports that nobody requested; 0: none. Faults:
+    ``not_sure``: for the given seconds it answers that it sees no number.
+    """
 
     baud = 115200
 
-    def __init__(self, numbers: tuple[int, ...]) -> None:
+    def __init__(self, numbers: tuple[int, ...], interval: float = 0.0) -> None:
         self.rounds = 0
         self._numbers = list(numbers)
         self._blind_until = -inf
+        self._interval = interval
+        self._next_report = interval or inf
+        self._reported = 0
         self._due: list[Timed] = []
         self._received = b""
 
     @property
     def deadline(self) -> float:
         """When the next answer is due."""
-        return min((at for at, _ in self._due), default=inf)
+        return min((self._next_report, *(at for at, _ in self._due)))
 
     def advance(self, now: float) -> list[Timed]:
         """Advance the time."""
+        while self._next_report <= now and self._numbers:
+            self._reported += 1
+            self._answer({"round_id": self._reported}, self._next_report - ANSWER_SECONDS)
+            self._next_report += self._interval
+        if not self._numbers:
+            self._next_report = inf
         sent = [timed for timed in self._due if timed[0] <= now]
         self._due = [timed for timed in self._due if timed[0] > now]
         return sent

@@ -23,6 +23,7 @@ UNKNOWN = {
     "acme-rota-spins": "a wheel of which only a site's profile knows",
     "barcode-serial-table": "a scanner of cards with codes that only a site knows",
     "idp-dice": "a camera of which only a site's profile knows",
+    "idp-roulette-http": "a camera of which only a site's profile knows",
     "idp-roulette": "a camera of which only a site's profile knows",
 }
 """Recordings of devices that no driver knows without its site."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from math import inf
+
 import pytest
 
 from common.readings import DeviceReport, WheelNumber
@@ -48,3 +51,14 @@ def test_anything_else_is_ignored(line: bytes) -> None:
     camera = SimulatedIdpCamera((17,))
     camera.receive(line, 5.0)
     assert camera.advance(60.0) == []
+
+
+def test_one_that_posts_reports_by_itself() -> None:
+    camera = SimulatedIdpCamera((17, 20), interval=30.0)
+    assert camera.deadline == 30.0
+    sent = [(at, json.loads(line.partition(b" ")[2])["arg"]) for at, line in camera.advance(90.0)]
+    assert sent == [
+        (30.0, {"round_id": 1, "res": 17, "err": 0}),
+        (60.0, {"round_id": 2, "res": 20, "err": 0}),
+    ]
+    assert camera.deadline == inf

@@ -155,6 +155,10 @@ SUM = '{ kind = "xor", at = -2 }'
             f'scheme = "mqtt"\nframing = {{ form = "json" }}\nchecksum = {SUM}\n{MESSAGE}',
             "checksum: does not apply to form json",
         ),
+        (
+            f'scheme = "http"\nframing = {{ form = "json" }}\n{MESSAGE}[command.x]\nsend = "x"',
+            "command: a device that posts cannot receive anything",
+        ),
     ],
 )
 def test_mistakes(text: str, mistake: str) -> None:
