@@ -53,6 +53,8 @@ JackpotAlert = Literal[
     "refused",
     "share_wrong",
     "stakes_differ",
+    "standby_different",
+    "standby_unready",
     "state_foreign",
     "store",
     "terms_flawed",

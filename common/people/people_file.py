@@ -33,6 +33,9 @@ _FileStatus = tuple[int, int, int, int]
 """Permissions: readable and writable by the owner only."""
 
 
+DIGEST_DIGITS = 12
+
+
 class PeopleInForce(msgspec.Struct, frozen=True):
     """A valid people file."""
 
@@ -43,6 +46,11 @@ class PeopleInForce(msgspec.Struct, frozen=True):
     def sha256(self) -> str:
         """The SHA-256 of the text, in hexadecimal."""
         return hashlib.sha256(self.text.encode()).hexdigest()
+
+    @property
+    def digest(self) -> str:
+        """The number, and the first digits of the digest, for a person who compares two files."""
+        return f"number {self.people.head.number}, {self.sha256[:DIGEST_DIGITS]}"
 
 
 class PeopleFile:
@@ -175,6 +183,13 @@ class RememberedPeopleFile(PeopleFile):
         if self._memory_trouble is not None:
             self._remember()
         return self.in_force.people
+
+    def adopt(self, people_file: PeopleInForce) -> None:
+        """Put the file of another machine in force, and store it; if that fails, :meth:`refresh`
+        retries it.
+        """
+        self.put_in_force(people_file)
+        self._remember()
 
     def _catch_up(self) -> None:
         """Apply a newer file that another process has stored."""

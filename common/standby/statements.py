@@ -7,7 +7,7 @@ Pure: no clock, no I/O. Every time here is of this machine's clock. A statement 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Literal
 
 import msgspec
@@ -19,6 +19,8 @@ JOURNAL, BROKER, DEVICES, START, KEY = "journal", "broker", "devices", "start", 
 """Kinds of trouble."""
 FORGET_LEASES = 10
 """Number of leases after which the statement of a silent daemon is removed."""
+ALONE_LEASES = 6
+"""Leases without another machine after which an alert is raised."""
 MAX_DAEMONS = 8
 """Maximum statements that are read; a pair has fewer."""
 
@@ -145,6 +147,21 @@ def reason_to_yield(
     if DEVICES in troubles and any(device in missing for device in other.reached):
         return troubles[DEVICES]
     return None
+
+
+def peer_trouble(statements: Sequence[DaemonStatement], alone_leases: float) -> str | None:
+    """Return why no other machine could take over; None if one could, or if it is too early to
+    decide. ``statements``: those of the machines that wait; ``alone_leases``: the leases since the
+    last one waited.
+    """
+    if not statements:
+        return "no other machine waits" if alone_leases > ALONE_LEASES else None
+    if any(statement.is_able for statement in statements):
+        return None
+    return "; ".join(
+        f"{statement.instance}: {'; '.join(statement.troubles.values())}"
+        for statement in statements
+    )
 
 
 def differences(own: DaemonStatement, other: DaemonStatement) -> list[str]:

@@ -1,4 +1,4 @@
-"""Whether a daemon of a pair can serve, while it serves, and whether the other one could."""
+"""Whether a daemon of a pair can serve, while it serves."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from common.device_health import State
 from common.log import structlog
-from common.standby.statements import BROKER, DEVICES, JOURNAL, DaemonStatement, Missing
+from common.standby.statements import BROKER, DEVICES, JOURNAL, Missing
 from controller.journal.journal import Journal
 from controller.service.duty import Duty
 
@@ -50,17 +50,3 @@ class Ability:
         if troubles.keys() != self.troubles.keys() and troubles:
             self._log.warning("this daemon cannot serve", reason="; ".join(troubles.values()))
         self.troubles = troubles
-
-
-def peer_trouble(statements: list[DaemonStatement], is_alone: bool) -> str | None:
-    """Return why no other daemon could take over; None if one could, or if it is too early to
-    decide.
-    """
-    if not statements:
-        return "no other daemon waits" if is_alone else None
-    if any(statement.is_able for statement in statements):
-        return None
-    return "; ".join(
-        f"{statement.instance}: {'; '.join(statement.troubles.values())}"
-        for statement in statements
-    )

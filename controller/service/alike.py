@@ -8,14 +8,13 @@ from typing import Any
 import msgspec
 
 from common.contract.version import SOFTWARE
-from common.people.people_file import PeopleInForce
+from common.people.people_file import DIGEST_DIGITS, PeopleInForce
 from controller.configuration.settings import Configuration
 from controller.service.readiness import client_id
 
 OWN_KEYS = ("instance", "listen", "log", "metrics", "recordings")
 """Keys that may differ between the machines, as may all keys that name a file."""
 FILE_SUFFIXES = ("path", "file", "folder")
-DIGEST_DIGITS = 12
 
 
 def facts(configuration: Configuration, people: PeopleInForce | None) -> dict[str, str]:
@@ -30,9 +29,7 @@ def facts(configuration: Configuration, people: PeopleInForce | None) -> dict[st
     return {
         "release": SOFTWARE,
         "client id": client_id(configuration),
-        "people file": "none"
-        if people is None
-        else f"number {people.people.head.number}, {people.sha256[:DIGEST_DIGITS]}",
+        "people file": "none" if people is None else people.digest,
         **sections,
     }
 

@@ -40,6 +40,7 @@ from common.standby.right import (
 )
 from common.standby.seal import StructSigner
 from common.standby.settings import instance_name
+from common.standby.shared_people import SharedPeople
 from common.standby.statements import (
     BROKER,
     DEVICES,
@@ -49,6 +50,7 @@ from common.standby.statements import (
     Board,
     DaemonStatement,
     Missing,
+    peer_trouble,
     read_board,
     reason_to_yield,
 )
@@ -60,7 +62,7 @@ from controller.journal.setup import Boot
 from controller.mqtt.publisher import Exclusive
 from controller.proof.checkpoint_signer import CheckpointSigner
 from controller.service import logs
-from controller.service.ability import Ability, peer_trouble
+from controller.service.ability import Ability
 from controller.service.differences import Differences, log_differences
 from controller.service.duty import Duty
 from controller.service.in_force import InForce
@@ -69,7 +71,6 @@ from controller.service.readiness import Readiness
 from controller.service.reload import Reload
 from controller.service.reload_answer import ReloadReply, write_reply
 from controller.service.scraping import serve_metrics
-from controller.service.shared_people import SharedPeople
 from controller.service.systemd_notify import notify
 from controller.service.waiting_report import WaitingReport
 
@@ -82,12 +83,10 @@ silent between two events is noticed within two of them.
 """
 MIN_KEEPALIVE_SECONDS = 2
 """Lower bound of that time. A broker ends a connection that was silent for half as long again."""
-ALONE_LEASES = 6
-"""Leases without another daemon after which an alert is raised."""
 FAILURE_REPORT_LEASES = 6
 """Leases for which a daemon reports the failure of its previous run."""
-STATEMENTS_SUFFIX, PEOPLE_SUFFIX = ".daemons", ".people"
-"""Suffixes of the lease's key: the keys of the statements and of the people file."""
+STATEMENTS_SUFFIX = ".daemons"
+"""Suffix of the lease's key: the key of the statements."""
 
 
 class Pair:
@@ -138,10 +137,7 @@ class Pair:
         last_boot = self.journal.latest("boot")
         self._people = _usable_people_file(configuration, last_boot)
         self._in_force = InForce(waiting=lambda: self.configuration, people=self._people)
-        self._shared = SharedPeople(
-            RecordStore(settings, f"{node}{PEOPLE_SUFFIX}", timeout, _decode, str.encode),
-            self._in_force.people_file,
-        )
+        self._shared = SharedPeople(settings, node, timeout, self._in_force.people_file)
         self._exchanging: asyncio.Task[None] | None = None
         self._renewing: asyncio.Task[None] | None = None
         self._readiness: Readiness | None = None
@@ -297,9 +293,7 @@ class Pair:
             others = [each for each in self._exchange.running_peers() if not each.serves]
             if others:
                 peer_seen = now
-            if (
-                other := peer_trouble(others, now - peer_seen > ALONE_LEASES * seconds)
-            ) != reported:
+            if (other := peer_trouble(others, (now - peer_seen) / seconds)) != reported:
                 reported = other
                 duty.alert(reported)
         await asyncio.Event().wait()
@@ -468,10 +462,6 @@ def _usable_people_file(configuration: Configuration, last: Entry | None) -> Peo
         return people_file(configuration, last)
     except PeopleError:
         return None
-
-
-def _decode(body: bytes) -> str:
-    return body.decode(errors="replace")
 
 
 def _own_identity(journal: Journal, name: str, boot: str) -> tuple[OwnIdentity, Tenure | None]:

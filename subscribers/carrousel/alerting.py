@@ -57,6 +57,15 @@ class AlertReporter:
         """Close an alert of a table."""
         self._jackpots[table.jackpot].alerts.clear(f"{table.table}-{name}")
 
+    def report_or_clear(self, kind: JackpotAlert, detail: str | None) -> None:
+        """Raise an alert of all jackpots, or close it if there is no ``detail``."""
+        name = kind.replace("_", "-")
+        for jackpot in self._jackpots.values():
+            if detail is None:
+                jackpot.alerts.clear(name)
+            else:
+                self.report(jackpot, name, kind, detail)
+
     def report_store(self, reason: str) -> None:
         """Raise the alert that the ledger cannot be written."""
         self._store_trouble = reason

@@ -15,6 +15,7 @@ from common.contract.jackpot import JACKPOT_ORDERS, HitFix, JackpotOrder
 from common.contract.jackpot_authority import ORDERS
 from common.contract.refusals import RejectedError
 from common.contract.topics import level
+from common.log import structlog
 from common.people.people_file import RememberedPeopleFile
 from common.people.register import People, PeopleError
 from common.people.seen import SeenCommands
@@ -36,6 +37,7 @@ from common.people.two_persons import (
     second_person_wanted,
 )
 from common.plain_errors import describe
+from common.standby.shared_people import SharedPeople
 from subscribers.carrousel.authority import check_signers
 from subscribers.carrousel.facts import OrderGiven, OrderNotFollowed
 from subscribers.carrousel.ledger_state import JackpotLedgerState
@@ -62,7 +64,8 @@ class OrderPeople:
     def __init__(self, path: str | None, key: str | None, site: str, ledger: Path) -> None:
         self._source = None if path is None or key is None else (path, key, site)
         self._memory = ledger.with_name(f"{ledger.name}.people")
-        self._file: RememberedPeopleFile | None = None
+        self.file: RememberedPeopleFile | None = None
+        """None until it can be read."""
         self.people: People | None = None
         self.trouble: str | None = None
         self.refresh()
@@ -73,11 +76,28 @@ class OrderPeople:
             self.trouble = "orders need [people] with `file` and `key`"
             return
         try:
-            if self._file is None:
-                self._file = RememberedPeopleFile(*self._source, self._memory)
-            self.people, self.trouble = self._file.refresh(), self._file.trouble
+            if self.file is None:
+                self.file = RememberedPeopleFile(*self._source, self._memory)
+            self.people, self.trouble = self.file.refresh(), self.file.trouble
         except (PeopleError, OSError, ValueError) as error:
             self.trouble = str(error)
+
+    @property
+    def digest(self) -> str:
+        """The number and the digest of the file in force; ``none`` without one."""
+        return "none" if self.file is None else self.file.in_force.digest
+
+    async def share(self, shared: SharedPeople) -> None:
+        """In a pair, exchange the file with the other machine, and use that one's if it is
+        newer.
+        """
+        self.refresh()
+        await shared.exchange()
+        if self.file is not None and (newer := shared.offered(self.file)) is not None:
+            self.file.adopt(newer)
+            number = newer.people.head.number
+            structlog.get_logger().info("people file of the other controller", number=number)
+            self.refresh()
 
 
 class Orders:

@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from common import clock, randomness
 from common.chain.checkpoint import public
+from common.contract.jackpot import JackpotAlert
 from common.contract.version import SOFTWARE
 from common.log import structlog
 from common.metrics.endpoint import HttpResponse, serve
@@ -23,7 +24,7 @@ from common.metrics.text import TEXT_CONTENT_TYPE, exposition
 from common.standby.errors import OvertakenError, StoreUnreachableError, StoreUnusableError
 from common.standby.exchange import StatementExchange
 from common.standby.fence import Fence
-from common.standby.lease import OwnIdentity, grace_seconds
+from common.standby.lease import RENEWALS_PER_LEASE, OwnIdentity, grace_seconds
 from common.standby.log import RecordLog
 from common.standby.record import MAX_TEXT_CHARACTERS, LeaseRecord, read_record
 from common.standby.right import (
@@ -37,6 +38,7 @@ from common.standby.right import (
 )
 from common.standby.seal import StructSigner
 from common.standby.settings import instance_name
+from common.standby.shared_people import SharedPeople
 from common.standby.statements import (
     BROKER,
     JOURNAL,
@@ -44,11 +46,13 @@ from common.standby.statements import (
     Board,
     DaemonStatement,
     differences,
+    peer_trouble,
     read_board,
     reason_to_yield,
 )
 from common.standby.store import RecordStore
 from common.tasks import end_tasks
+from subscribers.carrousel.alerting import AlertReporter
 from subscribers.carrousel.checkpoints import signing_key
 from subscribers.carrousel.follower import LedgerFollower
 from subscribers.carrousel.ledger_message import LedgerMessage, encode_message, read_message
@@ -59,6 +63,7 @@ from subscribers.carrousel.service import JackpotController
 from subscribers.carrousel.settings import CarrouselSettings
 from subscribers.carrousel.store import LedgerStore
 from subscribers.carrousel.tenure import RETRY_SECONDS, LedgerTenure, broker_keepalive
+from subscribers.carrousel.wiring import order_people
 from subscribers.feed.connection import ServiceConnection
 
 STATEMENTS_SUFFIX, LEDGER_SUFFIX = ".controllers", ".ledger"
@@ -67,6 +72,9 @@ signed for.
 """
 JOURNAL_ID_CHARACTERS = 32
 NO_BROKER = "the broker cannot be reached"
+PAIR_ALERTS: tuple[JackpotAlert, ...] = ("standby_unready", "standby_different")
+NOT_SERVED = "the jackpots are out of play until that is fixed"
+MAKE_ALIKE = "Make the two machines the same"
 
 
 async def run_in_pair(
@@ -142,6 +150,8 @@ class ControllerPair:
         self._exchange = StatementExchange(
             statements, self._own.journal, standby.lease, self._statement, board
         )
+        self._people = order_people(settings)
+        self._shared = SharedPeople(standby, node, timeout, lambda: self._people.file)
         self._fence = Fence()
         self._log = ledger_log(settings, entries)
         self._follower = LedgerFollower(
@@ -155,7 +165,6 @@ class ControllerPair:
         """While waiting: whether a connection with a client id of its own is accepted."""
         self._serving_troubles: dict[str, str] = {}
         self._record_seen: tuple[str, int, bool] | None = None
-        self._reported: str | None = ""
         self._tasks: list[asyncio.Task[Any]] = []
         self._logger = structlog.get_logger()
 
@@ -206,6 +215,7 @@ class ControllerPair:
         self._tasks.append(renewing)
         self._logger.info("lease taken", instance=self._own.instance, term=holder.record.term)
         sequence = await self._begin_term(holder)
+        await self._people.share(self._shared)
         self._follower.close()
         client_id = f"carrousel-{self._settings.site}-{self._settings.node}"
         self.status = StandbyStatus(term=holder.record.term)
@@ -214,6 +224,7 @@ class ControllerPair:
             log=self._log,
             sequence=sequence,
             client_id=client_id,
+            people=self._people,
             status=self.status,
         )
 
@@ -223,7 +234,7 @@ class ControllerPair:
     ) -> AsyncIterator[None]:
         """Watch this controller and the other one while the context lasts."""
         watching = (
-            asyncio.create_task(self._watch_other(), name="other controller"),
+            asyncio.create_task(self._watch_other(controller.alerts), name="other controller"),
             asyncio.create_task(self._watch_broker(controller, tenure), name="broker"),
         )
         try:
@@ -273,6 +284,7 @@ class ControllerPair:
         await end_tasks(*self._tasks)
         self._follower.close()
         await self._exchange.close()
+        await self._shared.close()
         await self._log.close()
         await self._store.close()
 
@@ -325,7 +337,11 @@ class ControllerPair:
         return HttpResponse(page, TEXT_CONTENT_TYPE)
 
     async def _exchange_statements(self) -> None:
-        await self._exchange.run()
+        """Exchange statements and the people file with the other controller, until cancelled."""
+        while True:
+            await self._people.share(self._shared)
+            await self._exchange.publish()
+            await clock.sleep(self._lease / RENEWALS_PER_LEASE)
 
     def _troubles(self) -> dict[str, str]:
         """Return what keeps this controller from serving."""
@@ -353,32 +369,34 @@ class ControllerPair:
             facts={
                 "release": SOFTWARE,
                 "configuration": configuration_digest(self._settings)[:JOURNAL_ID_CHARACTERS],
+                "people file": self._people.digest,
             },
         )
 
-    async def _watch_other(self) -> None:
-        """Log whether the other controller could take over, and how it differs from this one."""
+    async def _watch_other(self, alerts: AlertReporter) -> None:
+        """Raise alerts while the other controller could not take over, or differs from this one."""
+        peer_seen = clock.boottime()
+        open_alerts: dict[JackpotAlert, str] = {}
+        before = ""
         while True:
             await clock.sleep(self._lease)
             others = [each for each in self._exchange.running_peers() if not each.serves]
-            problem = None
-            if not others:
-                problem = "no other controller waits"
-            elif not any(other.is_able for other in others):
-                problem = "; ".join(
-                    f"{other.instance}: {why}"
-                    for other in others
-                    for why in other.troubles.values()
-                )
-            elif found := differences(self._statement(0), others[0]):
-                problem = f"the two machines differ: {'; '.join(found)}"
-            self.status.is_unready = bool(problem)
-            if problem != self._reported:
-                self._reported = problem
-                if problem is None:
-                    self._logger.info("the other controller could take over")
-                else:
-                    self._logger.warning("no controller could take over", reason=problem)
+            now = clock.boottime()
+            if others:
+                peer_seen = now
+            unready = peer_trouble(others, (now - peer_seen) / self._lease)
+            own = self._statement(0)
+            different = "; ".join(found for other in others for found in differences(own, other))
+            self.status.is_unready = unready is not None or not others or bool(different)
+            problems: dict[JackpotAlert, str] = {}
+            if unready is not None:
+                problems["standby_unready"] = f"{unready}. If this controller ends, {NOT_SERVED}"
+            if different and different == before:  # not a file that was replaced just now
+                problems["standby_different"] = f"{different}. {MAKE_ALIKE}"
+            for kind in PAIR_ALERTS:
+                if problems.get(kind) != open_alerts.get(kind):
+                    alerts.report_or_clear(kind, problems.get(kind))
+            open_alerts, before = problems, different
 
     def _on_record(self, record: LeaseRecord | None, trouble: str | None) -> None:
         if trouble is not None:

@@ -68,6 +68,7 @@ class JackpotController:
         )
         self.status, self.jackpots = shared.status, shared.jackpots
         self._tables, self._counts = shared.tables, shared.counts
+        self.alerts = shared.alerts
         self._connection = shared.connection
         self.announcer = wiring.announcer(shared)
         self._proof = LedgerProof(

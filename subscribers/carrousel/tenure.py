@@ -12,6 +12,7 @@ from common.standby.right import LeaseHolder
 from subscribers.carrousel.books import Books
 from subscribers.carrousel.ledger_message import LedgerMessage, ShippedEntry
 from subscribers.carrousel.metrics import StandbyStatus
+from subscribers.carrousel.orders import OrderPeople
 from subscribers.feed.connection import KEEPALIVE_SECONDS
 
 MAX_SHIPPED_FACTS = 200
@@ -34,8 +35,11 @@ class LedgerTenure:
         log: RecordLog[LedgerMessage],
         sequence: int,
         client_id: str,
+        people: OrderPeople,
         status: StandbyStatus,
     ) -> None:
+        self.people = people
+        """The people in force, shared with the other controller."""
         self.status = status
         """The samples of the metrics."""
         self._holder, self._log, self._sequence = holder, log, sequence

@@ -82,9 +82,7 @@ def shared_parts(
     """
     status, counts, seen_orders = ControllerStatus(), JackpotCounts(), SeenCommands()
     tables = LinkedTables(status=status, clock_bound=settings.clock_bound)
-    people = OrderPeople(
-        settings.people_file, settings.people_key, settings.site, Path(settings.ledger)
-    )
+    people = order_people(settings) if tenure is None else tenure.people
     key, client = _recall_key(settings), _client_id(settings)
     jackpots = _jackpots(settings, status, tables, people, seen_orders)
     roots = {
@@ -123,6 +121,13 @@ def shared_parts(
             connection=connection, tables=tables, people=people, key=key, client=client
         ),
         ledger_check=LedgerCheck(status=status),
+    )
+
+
+def order_people(settings: CarrouselSettings) -> OrderPeople:
+    """Build what knows who may give orders."""
+    return OrderPeople(
+        settings.people_file, settings.people_key, settings.site, Path(settings.ledger)
     )
 
 

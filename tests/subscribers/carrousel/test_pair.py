@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack, closing
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,16 @@ import pytest
 from common.standby.fence import FENCED_EXIT_STATUS
 from subscribers.carrousel.verification import verify
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber
-from tests.support.carrousel.floor import SEED, STAKE, Controller, Dealer, Floor, accounts, terms
+from tests.support.carrousel.floor import (
+    SEED,
+    STAKE,
+    Controller,
+    Dealer,
+    Floor,
+    accounts,
+    people,
+    terms,
+)
 from tests.support.daemon.pair import Nats
 from tests.support.waiting import TIMEOUT_SECONDS, until
 
@@ -40,7 +50,9 @@ class PairFloor(Floor):
             lambda: f'"term":{term}' in self.controller.log().replace(" ", ""),
             lambda: "\n".join(each.log()[-3000:] for each in self.controllers),
         )
-        self.until("its statement", lambda state: state["boot"] == started(self.controller)["boot"])
+        self.until(
+            "its statement", lambda state: (term, state["boot"]) == last_start(self.controller)
+        )
         self.in_play("poker-1", "poker-2")
 
 
@@ -52,6 +64,12 @@ def started(controller: Controller) -> dict[str, Any]:
         facts = [msgspec.json.decode(fact) for (fact,) in ledger.execute("SELECT fact FROM entry")]
     starts: list[dict[str, Any]] = [fact for fact in facts if fact["fact"] == "started"]
     return starts[-1] if starts else {"boot": ""}
+
+
+def last_start(controller: Controller) -> tuple[int, str]:
+    """Return the term and the id of the run that began last, by a ledger."""
+    start = started(controller)
+    return start.get("term", 0), start["boot"]
 
 
 def rows(controller: Controller) -> list[tuple[Any, ...]]:
@@ -137,6 +155,49 @@ def test_the_other_takes_over_with_every_cent(floor: PairFloor) -> None:
     floor.until("the meter", lambda state: state["value"] == SEED + 3 * RISE - due)
     assert first.stop() == 0
     assert [verify(each.ledger).status for each in floor.controllers] == [0, 0]
+
+
+def test_who_is_revoked_at_one_is_revoked_at_the_other(floor: PairFloor) -> None:
+    """The file is replaced on one machine only, whichever serves, and no restart brings the older
+    one back.
+    """
+    first, second = floor.controllers
+    folder = first.ledger.parent
+    (folder / "people").write_bytes(people(number=2, revoked="t-vidal"))
+    memory = second.ledger.with_name(f"{second.ledger.name}.people")
+    until("the other has it", lambda: b'"number":2' in memory.read_bytes(), second.log)
+    first.kill()
+    floor.serves(1, 2)
+    order = partial(floor.order, command="jackpot.suspend")
+    assert order("t-vidal")["refusal"]["key"] == "person_revoked"
+    second.kill()
+    second.start()
+    floor.serves(1, 3)
+    assert order("t-vidal")["refusal"]["key"] == "person_revoked"
+    until("the older one is refused", lambda: "old copy" in second.log(), second.log)
+    first.start()
+    until("the first follows", lambda: alike(floor), first.log)
+    (folder / "people").write_bytes(people(number=3))
+    until("who serves has it", lambda: b'"number":3' in memory.read_bytes(), second.log)
+    assert order("t-vidal")["ok"]
+
+
+def test_an_alert_while_the_other_could_not_take_over(floor: PairFloor) -> None:
+    _, second = floor.controllers
+    broker = dict(second.given["broker"])
+    assert second.stop() == 0
+    second.given["broker"] = {"url": "mqtt://127.0.0.1:1"}
+    second.given["keepalive"] = 2.0
+    second.start()
+    unready = floor.alert("standby-unready")
+    assert (unready["what"], unready["severity"]) == ("jackpot.standby_unready", "warning")
+    assert "south: the broker cannot be reached" in unready["detail"]
+    assert "configuration: " in floor.alert("standby-different")["detail"]
+    second.kill()
+    second.given |= {"broker": broker, "keepalive": 1.0}
+    second.start()
+    topics = [f"jackpot/linked/alert/standby-{name}" for name in ("unready", "different")]
+    until("both end", lambda: not any(map(floor.subscriber.latest, topics)), second.log)
 
 
 def test_one_that_wakes_up_ends(floor: PairFloor) -> None:

@@ -60,8 +60,10 @@ KEYS = {name: SigningKey(name.ljust(32).encode()) for name in PEOPLE}
 READER = "carrousel-1"
 
 
-def people(reader: str | None = None, number: int = 1, site: str = SITE) -> bytes:
-    """Return the people file. ``reader``: the public key of a reader."""
+def people(
+    reader: str | None = None, number: int = 1, site: str = SITE, revoked: str | None = None
+) -> bytes:
+    """Return the people file. ``reader``: the public key of a reader; ``revoked``: a person."""
     readers = [
         Person(id=READER, name=READER, roles=("reader",), tables=("*",), keys=(Key(x=key),))
         for key in ([] if reader is None else [reader])
@@ -73,6 +75,7 @@ def people(reader: str | None = None, number: int = 1, site: str = SITE) -> byte
             roles=roles,
             tables=("*",),
             keys=(Key(x=to_base64url(KEYS[name].verify_key.encode())),),
+            revoked="2026-03-20T02:10:13Z" if name == revoked else None,
         )
         for name, roles in PEOPLE.items()
     ]
