@@ -24,7 +24,7 @@ from controller.configuration.blind import blind
 from controller.configuration.certificates import certificate_files, read_end
 from controller.configuration.file import inspect_configuration
 from controller.configuration.listening import address, is_loopback, metrics_addresses
-from controller.configuration.secrets import CREDENTIAL_UNITS, credentials, secret_files
+from controller.configuration.secrets import DAEMON_UNIT, credential_units, secret_files
 from controller.configuration.settings import ClockConfig, Configuration
 from controller.proof.chrony import Chrony, Tracking
 from controller.proof.kernel_clock import read_kernel_clock
@@ -215,8 +215,8 @@ def missing_credentials(configuration: Configuration) -> list[str]:
         ]
     return [
         f"{format_path(at)}: the credential {name!r} is not provided: {why}"
-        for at, name in credentials(configuration).items()
-        if (why := missing_credential(CREDENTIAL_UNITS[str(at[0])], name)) is not None
+        for at, name, unit in credential_units(configuration)
+        if (why := missing_credential(unit, name)) is not None
     ]
 
 
@@ -321,6 +321,6 @@ def _daemon_credentials(configuration: Configuration) -> dict[str, str]:
     """Return the credentials that the daemon itself reads."""
     return {
         format_path(at): name
-        for at, name in credentials(configuration).items()
-        if CREDENTIAL_UNITS[str(at[0])] == "novamas.service"
+        for at, name, unit in credential_units(configuration)
+        if unit == DAEMON_UNIT
     }

@@ -52,20 +52,25 @@ SECRET_OPTIONS: Mapping[str, tuple[str, ...]] = {
 }
 """Options of a device's address that name a secret file, by scheme."""
 
+DAEMON_UNIT, WEB_UNIT, CARROUSEL_UNIT = (
+    "novamas.service",
+    "novamas-web.service",
+    "novamas-carrousel.service",
+)
 CREDENTIAL_UNITS: Mapping[str, str] = {
-    "broker": "novamas.service",
-    "journal": "novamas.service",
-    "standby": "novamas.service",
-    "surveillance": "novamas.service",
-    "web": "novamas-web.service",
-    "api": "novamas-web.service",
-    "carrousel": "novamas-carrousel.service",
+    "broker": DAEMON_UNIT,
+    "journal": DAEMON_UNIT,
+    "standby": DAEMON_UNIT,
+    "surveillance": DAEMON_UNIT,
+    "web": WEB_UNIT,
+    "api": WEB_UNIT,
+    "carrousel": CARROUSEL_UNIT,
     "archive": "novamas-surveillance.service",
     "bookmark": "novamas-surveillance.service",
     "webhooks": "novamas-webhooks.service",
     "webhook": "novamas-webhooks.service",
 }
-"""The section in which a credential is named -> the unit that must pass it."""
+"""The section in which a credential is named -> the unit that reads it, if no other one does."""
 
 
 def secret_files(configuration: Configuration) -> dict[str, Path]:
@@ -92,6 +97,33 @@ def _link_files(link: str) -> Iterator[tuple[str, Path]]:
     for option in SECRET_OPTIONS.get(address.scheme, ()):
         if name := address.options.get(option):
             yield option, Path(name)
+
+
+def credential_units(configuration: Configuration) -> Iterator[tuple[places.KeyPath, str, str]]:
+    """Yield each credential of systemd with each unit that must pass it: the place that names it,
+    its name, and the unit.
+    """
+    for at, name in credentials(configuration).items():
+        for unit in _units(configuration, at):
+            yield at, name, unit
+
+
+def _units(configuration: Configuration, at: places.KeyPath) -> Iterator[str]:
+    """Yield the units of the services that read a credential in this configuration."""
+    if at[0] == "standby":
+        if configuration.table:
+            yield DAEMON_UNIT
+        if configuration.carrousel.standby:
+            yield CARROUSEL_UNIT
+        return
+    yield CREDENTIAL_UNITS[str(at[0])]
+    if at == ("web", "password_credential"):  # the displays' user at the broker
+        if configuration.sign:
+            yield "novamas-sign.service"
+        if configuration.output:
+            yield "novamas-output.service"
+        if configuration.light:
+            yield "novamas-lights.service"
 
 
 def credentials(configuration: Configuration) -> dict[places.KeyPath, str]:

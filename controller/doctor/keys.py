@@ -14,7 +14,7 @@ from common.broker.certificates import expiry_warning, presented_expiry
 from common.broker.login import certificate_date_problem
 from common.chain.checkpoint import SigningKeyError, key_path, load_key
 from controller.configuration.certificates import certificate_files, read_end, servers
-from controller.configuration.secrets import CREDENTIAL_UNITS, credentials, secret_files
+from controller.configuration.secrets import credential_units, secret_files
 from controller.configuration.settings import Configuration
 from controller.doctor.finding import Finding
 from controller.service.installed_units import missing_credential
@@ -24,8 +24,8 @@ from controller.service.privacy import exposed, readable_by_all
 def check(configuration: Configuration) -> Iterator[Finding]:
     """Check all keys that the configuration names, and those beside the journal."""
     yield from _signing(configuration)
-    for at, name in credentials(configuration).items():
-        if (why := missing_credential(CREDENTIAL_UNITS[str(at[0])], name)) is not None:
+    for _, name, unit in credential_units(configuration):
+        if (why := missing_credential(unit, name)) is not None:
             yield Finding("warning", f"credential {name}", f"it is not provided: {why}")
     journal, recordings = Path(configuration.journal.path), Path(configuration.recordings.path)
     secrets = secret_files(configuration).values()

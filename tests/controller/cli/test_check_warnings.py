@@ -233,6 +233,33 @@ def test_a_pair_of_controllers_that_trusts_any_key_is_named(
     assert warned(tmp_path, capsys, more=trusted, broker="mqtt") == []
 
 
+def test_each_unit_that_reads_a_credential_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lease store's for the services that are one of a pair, the displays' for each of them."""
+    monkeypatch.delenv("CREDENTIALS_DIRECTORY", raising=False)
+    monkeypatch.setattr(
+        check, "missing_credential", partial(missing_credential, units=(SYSTEMD,), stores=())
+    )
+    login = '[web]\nusername = "tv"\npassword_credential = "tv"\n'
+    other = f'{STANDBY}{KEYS}creds_credential = "other"\n{ANYONE}[carrousel]\nstandby = true\n'
+    other += KEYS.replace("keys", "standby_keys") + login
+
+    def units(configuration: str) -> list[str]:
+        file = tmp_path / "novamas.toml"
+        file.write_text(configuration)
+        assert main(["check", str(file)]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        return [line.rpartition("systemctl edit ")[2] for line in lines if "does not load" in line]
+
+    whole = MAIN.format(more=other, driver="cammegh-ss2", options="", broker="mqtt")
+    daemon, carrousel, web = (f"novamas{name}.service`" for name in ("", "-carrousel", "-web"))
+    assert units(whole) == [web, daemon, carrousel]
+    assert units(whole.replace("standby = true\n", "")) == [web, daemon]
+    output = '[[output]]\nport = "/dev/ttyUSB0"\ntable = "ruleta-1"\n'
+    assert units(f"{whole}{output}") == [web, "novamas-output.service`", daemon, carrousel]
+
+
 def test_it_is_known_which_unit_passes_each_credential() -> None:
     """For each section that names one there is a unit."""
     import msgspec
