@@ -8,12 +8,7 @@ from typing import Any
 import msgspec
 
 
-def decoded(payload: bytes) -> Any:
-    """Return what a JSON text says. What is inside it is shared by all who ask."""
-    found = _decoded(payload)
-    return found.copy() if isinstance(found, dict) else found
-
-
 @lru_cache(maxsize=4096)
-def _decoded(payload: bytes) -> Any:
+def decoded(payload: bytes) -> Any:
+    """Return what a JSON text says. All who ask share it, and none changes it."""
     return msgspec.json.decode(payload)

@@ -41,11 +41,14 @@ class End:
         """Return bytes that have arrived, empty at the end of the connection. Raises
         ``BlockingIOError`` if there are none yet.
         """
-        self._require_open()
+        if not self.open:
+            raise OSError(errno.EBADF, "closed")
         received = self.received
         if received:
             data = bytes(received[:size])
             del received[:size]
+            if not received and self.peer.open:
+                self._loop.on_emptied(self._number)
             return data
         if not self.peer.open:
             return b""
@@ -55,15 +58,19 @@ class End:
         """Send what the other end has room for; return the number of bytes. Raises
         ``BlockingIOError`` if there is no room, ``BrokenPipeError`` if the other end is closed.
         """
-        self._require_open()
-        if not self.peer.open:
+        if not self.open:
+            raise OSError(errno.EBADF, "closed")
+        peer = self.peer
+        if not peer.open:
             raise BrokenPipeError(errno.EPIPE, "the other end is closed")
-        room = BUFFER_BYTES - len(self.peer.received)
+        room = BUFFER_BYTES - len(peer.received)
         if room <= 0:
             raise BlockingIOError(errno.EAGAIN, "the other end reads nothing")
-        self.peer.received += data[:room]
-        self._loop.on_arrival(self.peer)
-        return min(len(data), room)
+        if (size := len(data)) > room:
+            data, size = data[:room], room
+        peer.received += data
+        self._loop.on_arrival(peer)
+        return size
 
     def close(self) -> None:
         """Close this end; the other reads what it was sent, and then the end."""
@@ -77,7 +84,3 @@ class End:
 
     def setsockopt(self, *option: Any) -> None:
         """Options of TCP mean nothing here."""
-
-    def _require_open(self) -> None:
-        if not self.open:
-            raise OSError(errno.EBADF, "closed")

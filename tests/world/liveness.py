@@ -62,6 +62,9 @@ class Shown(Checker):
         """By table, the newest round with a result: a person may confirm an older one later."""
         self._now = 0.0
         self._statuses: list[Message] = []
+        self._topics: set[str] = set()
+        """The retained topics, and those of them that are a status."""
+        self._status_topics: list[str] = []
         self._seen: dict[str, tuple[Message | None, ...]] = {}
         """By table, the retained messages with which all was right that is stored."""
 
@@ -93,9 +96,10 @@ class Shown(Checker):
         if self._calm.seconds(now) <= CALM_SECONDS:
             self._seen.clear()
             return
-        statuses = [
-            message for topic, message in self._retained.items() if topic.endswith("/status")
-        ]
+        if self._retained.keys() != self._topics:
+            self._topics = set(self._retained)
+            self._status_topics = [topic for topic in self._retained if topic.endswith("/status")]
+        statuses = [self._retained[topic] for topic in self._status_topics]
         if statuses != self._statuses:
             self._statuses = statuses
             self._seen.clear()

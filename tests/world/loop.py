@@ -181,7 +181,8 @@ class ProcessLoop(_Loop):
 
     def clock(self) -> float:
         """Return the time of its machine, without suspensions."""
-        return self.process.machine.monotonic(self.world.now)
+        machine, now = self.process.machine, self.world.now
+        return now if machine.is_exact else machine.monotonic(now)
 
     time = clock
 
@@ -237,6 +238,10 @@ class WorldLoop(_Loop):
         if (number := end.fileno()) in self.readers:
             self._arrived[number] = None
 
+    def on_emptied(self, number: int) -> None:
+        """All bytes that had arrived at an open connection are read."""
+        self._arrived.pop(number, None)
+
     def forget(self, number: int) -> None:
         """An end was closed."""
         self._ends.pop(number, None)
@@ -252,7 +257,10 @@ class WorldLoop(_Loop):
 
     def push(self, timer: _Callback) -> None:
         """Put a timer where it is due."""
-        heappush(self._timers, (self._due(timer), next(self._numbers), timer))
+        process = timer.owner.process
+        is_exact = process is None or process.machine.is_exact
+        due = timer.local if is_exact else self._due(timer)
+        heappush(self._timers, (due, next(self._numbers), timer))
 
     def owner(self, context: Context | None) -> _Loop:
         """See :class:`_Loop`."""
@@ -265,7 +273,10 @@ class WorldLoop(_Loop):
 
     def time(self) -> float:
         """Return the time that the running process sees: its machine's, without suspensions."""
-        return self._running.clock()
+        process = self._running.process
+        if process is None or process.machine.is_exact:
+            return self.now
+        return process.machine.monotonic(self.now)
 
     def create_task(
         self, coro: Any, *, name: object = None, context: Context | None = None
@@ -356,7 +367,8 @@ class WorldLoop(_Loop):
         self._stopped = False
         hooks = sys.get_asyncgen_hooks()
         sys.set_asyncgen_hooks(finalizer=self._close_generator)
-        self._enter(self)
+        self._running = self
+        asyncio._set_running_loop(self)
         try:
             while not self._stopped:
                 self._run_ready()
@@ -390,19 +402,22 @@ class WorldLoop(_Loop):
         now = self.now
         while timers and timers[0][0] <= now:
             timer = heappop(timers)[2]
-            if timer.valid and self._is_due(timer):
-                ready.append(timer)
+            if timer.valid:
+                process = timer.owner.process
+                if process is None or process.machine.is_exact or self._is_due(timer):
+                    ready.append(timer)
+        running = self._running
         for _ in range(len(ready)):
             handle = ready.popleft()
             if not handle.valid:
                 continue
             owner = handle.owner
             if (process := owner.process) is not None and process.held:
-                if process.alive:
-                    process.waiting.append(handle)
+                process.postpone(handle)
                 continue
-            if owner is not self._running:
-                self._enter(owner)
+            if owner is not running:
+                running = self._running = owner
+                asyncio._set_running_loop(owner)
             try:
                 handle.context.run(handle.call, *handle.args)
             except (SystemExit, KeyboardInterrupt):
@@ -412,15 +427,10 @@ class WorldLoop(_Loop):
                     {"message": f"exception in a callback of {process}", "exception": error}
                 )
 
-    def _enter(self, loop: _Loop) -> None:
-        self._running = loop
-        asyncio._set_running_loop(loop)
-
     def _is_due(self, handle: _Callback) -> bool:
         """Return whether a callback is due. A timer whose machine was suspended is set again."""
         process = handle.owner.process
-        if process is None or process.machine.is_exact:
-            return True
+        assert process is not None
         if process.machine.reaches(handle.local) <= self.now + TIMER_SECONDS:
             return True
         self.push(handle)
@@ -433,7 +443,9 @@ class WorldLoop(_Loop):
                 del self._arrived[number]
             elif handle.owner.process is None or not handle.owner.process.held:
                 self.ready.append(handle)
-        for number, handle in sorted(self.writers.items()) if self.writers else ():
+        if not self.writers:
+            return
+        for number, handle in sorted(self.writers.items()):
             end = self._ends.get(number)
             if (
                 end is not None

@@ -89,6 +89,11 @@ class Process:
     def __repr__(self) -> str:
         return f"<{self.name}>"
 
+    def postpone(self, callback: object) -> None:
+        """Let a callback wait for the end of a freeze. None of a dead process will run."""
+        if self.alive:
+            self.waiting.append(callback)
+
     def on_kill(self, release: Callable[[], object]) -> None:
         """Call ``release`` when the process dies, as the operating system closes files."""
         self._resources.append(release)

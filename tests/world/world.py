@@ -74,7 +74,7 @@ MOTION_SHARE = 0.25
 """Share of the worlds whose broker permits the topic ``motion``: its messages, of which nothing
 follows, are nine in ten of a world's.
 """
-TAIL_ENTRIES = 500
+TAIL_ENTRIES = 100
 """So many entries of a journal are read back twice a minute; it is 20,000 in a casino."""
 KNOWN_ENTRIES = 50_000
 """Entries of journals whose hash is not computed again."""
@@ -305,7 +305,10 @@ class World:
                 if getattr(type(checker), name) is not getattr(Checker, name)
             ]
         for method in methods:
-            self.check(method, *what)
+            try:  # as :meth:`check`, without the call
+                method(*what)
+            except Exception as error:
+                self._on_finding(error)
 
     def check(self, check: Callable[..., None], *what: Any) -> None:
         """Let a checker look; its first finding ends the world. Raising here would only end the
@@ -313,12 +316,16 @@ class World:
         """
         try:
             check(*what)
-        except PropertyViolatedError as error:
-            self.note(f"VIOLATED   {error}")
-            self.finding = self.finding or error
-            self.loop.stop()
         except Exception as error:
+            self._on_finding(error)
+
+    def _on_finding(self, error: Exception) -> None:
+        if not isinstance(error, PropertyViolatedError):
             self._on_error(self.loop, {"message": "a checker fails", "exception": error})
+            return
+        self.note(f"VIOLATED   {error}")
+        self.finding = self.finding or error
+        self.loop.stop()
 
 
 class _ObservedBroker(Broker):
@@ -397,12 +404,15 @@ def world(
         loop = made.loop
 
         def boottime() -> float:
-            machine = _machine()
-            return loop.now if machine is None else machine.boottime(loop.now)
+            process = PROCESS.get()
+            return loop.now if process is None else process.machine.boottime(loop.now)
 
         def wall() -> float:
-            machine = _machine()
-            return BEGINS + boottime() + (0.0 if machine is None else machine.wall)
+            process = PROCESS.get()
+            if process is None:
+                return BEGINS + loop.now
+            machine = process.machine
+            return BEGINS + machine.boottime(loop.now) + machine.wall
 
         def start(run: object, _name: str) -> None:
             loop.call_later(made.random.uniform(0.0005, 0.005), run)  # type: ignore[arg-type]
@@ -439,6 +449,8 @@ def world(
         made.assemble(parts)
         gc.disable()
         stack.callback(gc.enable)
+        # a daemon that starts would collect what all worlds before have left
+        stack.enter_context(mock.patch.object(gc, "collect", return_value=0))
         try:
             yield made
         finally:

@@ -143,6 +143,8 @@ class ActiveFaults:
 
     def window(self, names: Set[str]) -> int:
         """The window that is left to a client with these names."""
+        if not self.active:
+            return 0xFFFF
         found = (
             each.window
             for each in self.active
@@ -152,6 +154,8 @@ class ActiveFaults:
 
     def delay(self, names: Set[str]) -> float:
         """Seconds by which the bytes of a client are late."""
+        if not self.active:
+            return 0.0
         return sum(
             each.seconds for each in self.active if isinstance(each, Delay) and each.client in names
         )

@@ -217,10 +217,18 @@ class _Reader:
         return self.take(len(self._data) - self._at)
 
     def byte(self) -> int:
-        return self.take(1)[0]
+        at = self._at
+        if at >= len(self._data):
+            raise InvalidPacketError("packet ends too early")
+        self._at = at + 1
+        return self._data[at]
 
     def short(self) -> int:
-        return int.from_bytes(self.take(2))
+        at, data = self._at, self._data
+        if at + 2 > len(data):
+            raise InvalidPacketError("packet ends too early")
+        self._at = at + 2
+        return data[at] << 8 | data[at + 1]
 
     def long(self) -> int:
         return int.from_bytes(self.take(4))
@@ -389,9 +397,9 @@ def parse(first: int, body: bytes, version: int) -> Packet:
 
 
 def _properties(reader: _Reader, kind: Kind, version: int) -> Properties:
-    if version < V5:
+    if version < V5 or not (length := reader.variable()):
         return NONE
-    return _read_properties(reader.take(reader.variable()), kind)
+    return _read_properties(reader.take(length), kind)
 
 
 @lru_cache(REMEMBERED_FIELDS)
@@ -582,7 +590,9 @@ def encode(packet: Packet, version: int) -> bytes:
 def _packet(kind: Kind, *parts: bytes, flags: int | None = None) -> bytes:
     body = b"".join(parts)
     first = kind << 4 | (_FLAGS.get(kind, 0) if flags is None else flags)
-    return _byte(first) + _variable(len(body)) + body
+    if (length := len(body)) <= 0x7F:
+        return bytes((first, length)) + body
+    return _byte(first) + _variable(length) + body
 
 
 def _encoded(properties: Properties, version: int) -> bytes:

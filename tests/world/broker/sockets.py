@@ -136,11 +136,18 @@ class Sockets:
             if wire in self._sockets:
                 self._unsent[wire] += data
                 self._write(wire)
+        due = self.wires.deadline
         if self._timer is not None:
+            if self._timer.when() == due:  # as mostly: a keepalive is far away
+                return
             self._timer.cancel()
             self._timer = None
-        if (due := self.wires.deadline) < math.inf:
-            self._timer = self.loop.call_at(due, self._pass_on)
+        if due < math.inf:
+            self._timer = self.loop.call_at(due, self._on_timer)
+
+    def _on_timer(self) -> None:
+        self._timer = None
+        self._pass_on()
 
     def _write(self, wire: Wire) -> None:
         end, unsent = self._sockets[wire], self._unsent[wire]

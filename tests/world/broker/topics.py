@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 _RANK = {"+": 1, "#": 2}
+REMEMBERED_TOPICS = 8192
+"""Topics with filters that are not compared again."""
 
 
+@lru_cache(REMEMBERED_TOPICS)
 def is_name(topic: str) -> bool:
     """Return whether messages may be published to this topic."""
     return 0 < len(topic.encode()) <= 0xFFFF and "+" not in topic and "#" not in topic
@@ -19,6 +24,7 @@ def is_filter(topic_filter: str) -> bool:
     )
 
 
+@lru_cache(REMEMBERED_TOPICS)
 def matches(topic_filter: str, topic: str) -> bool:
     """Return whether a topic filter selects a topic. Wildcards do not select ``$SYS`` and the
     like (4.7.2).

@@ -90,18 +90,22 @@ class Wires:
 
     def readable(self) -> list[Wire]:
         """Wires of which a client can receive something by now."""
+        if not self._busy:
+            return []
         return [wire for wire in self._busy if self._arrives(wire, wire.to_client) <= self._now]
 
     def advance(self, now: float) -> None:
         """Do all that is due."""
         while (self._busy or self.broker.deadline <= now) and (due := self._next()) <= now:
-            self._now = max(self._now, due)
+            if due > self._now:
+                self._now = due
             self.broker.advance(self._now)
             for wire in list(self._busy):
                 if wire.to_broker:
                     self._pass_on(wire)
             self._collect()
-        self._now = max(self._now, now)
+        if now > self._now:
+            self._now = now
 
     @property
     def deadline(self) -> float:
@@ -158,8 +162,11 @@ class Wires:
         return queue[0][0]
 
     def _next(self) -> float:
-        arrivals = [self._arrives(wire, wire.to_broker) for wire in self._busy if wire.to_broker]
-        return min(self.broker.deadline, *arrivals, math.inf)
+        due = self.broker.deadline
+        for wire in self._busy:
+            if wire.to_broker and (arrival := self._arrives(wire, wire.to_broker)) < due:
+                due = arrival
+        return due
 
     def _pass_on(self, wire: Wire) -> None:
         while self._arrives(wire, wire.to_broker) <= self._now:
