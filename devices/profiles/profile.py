@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from pathlib import Path
 
 from common import places
@@ -17,8 +18,13 @@ _TOML_ERROR = re.compile(
     r"(?P<what>.*) \(at line (?P<line>\d+), (?P<place>column \d+)\)", re.DOTALL
 )
 """Format in which ``tomllib`` reports the position of an error."""
+PARSED_PROFILES = 32
+"""Texts that are not parsed again: the tables of a pit share some, and each is read several times
+while the configuration is checked and the devices are built.
+"""
 
 
+@lru_cache(PARSED_PROFILES)
 def parse_profile(text: str) -> Profile:
     """Parse the text of a profile. Raises :class:`ProfileError` with every error."""
     if len(text) > MAX_PROFILE_BYTES:
