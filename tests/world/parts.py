@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from tests.world import audit, backup, cards, carrousel, dice, disk, floor, nodes, people, recorder
+from tests.world import (
+    audit,
+    backup,
+    cards,
+    carrousel,
+    dice,
+    disk,
+    floor,
+    nodes,
+    people,
+    recorder,
+    shufflers,
+)
 from tests.world.carrousel import pair as controllers
 
 if TYPE_CHECKING:
@@ -23,6 +35,7 @@ PARTS: dict[str, Callable[[World], None]] = {
     "people": people.join,
     "recorder": recorder.join,
     "rival": nodes.join_rival,
+    "shufflers": shufflers.join,
     "sqlite": disk.join,
     "twin": nodes.join_twin,
 }

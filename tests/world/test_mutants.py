@@ -22,6 +22,7 @@ from tests.world.dice import defects as dice
 from tests.world.faults import FAULTS
 from tests.world.people import defects as people
 from tests.world.run import Plan, plan, plan_of, run
+from tests.world.shufflers import defects as shufflers
 from tests.world.store import ModelStore
 
 MAX_SEEDS = 40
@@ -152,6 +153,15 @@ def test_a_planted_defect_of_dice_is_found(plant: Plant, monkeypatch: pytest.Mon
     assert found(plant, lambda seed: plan_of(plan(seed, 0.1, 0, 8, parts=("dice",)), faults))
 
 
+@pytest.mark.parametrize("plant", shufflers.DEFECTS, ids=lambda plant: plant.__name__)
+def test_a_planted_defect_of_shufflers_is_found(
+    plant: Plant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(monkeypatch)
+    faults = shufflers.DEFECTS[plant]
+    assert found(plant, lambda seed: plan_of(plan(seed, 0.1, 0, 10, parts=("shufflers",)), faults))
+
+
 @pytest.mark.parametrize("plant", carrousel.DEFECTS, ids=lambda plant: plant.__name__)
 def test_a_planted_defect_of_jackpots_is_found(
     plant: Plant, monkeypatch: pytest.MonkeyPatch
@@ -190,6 +200,7 @@ def test_a_planted_defect_in_the_commands_of_people_is_found(
         *cards.DEFECTS,
         *carrousel.DEFECTS,
         *dice.DEFECTS,
+        *shufflers.DEFECTS,
         *defects.DEFECTS,
         *people.DEFECTS,
     ],

@@ -53,6 +53,14 @@ class TestDice:
         hold(seed, 0, "dice")
 
 
+class TestShufflers:
+    """Shufflers beside shoes."""
+
+    @pytest.mark.parametrize("seed", range(1, 4))
+    def test_seed(self, seed: int) -> None:
+        hold(seed, 0, "shufflers")
+
+
 class TestJackpots:
     """The jackpot controller with its tables."""
 

@@ -16,7 +16,7 @@ from common.chain.schema import Record
 from controller.journal.journal import Journal
 from tests.world.broker.packets import Publish
 from tests.world.cards import games
-from tests.world.cards.checkers import Drawn, Hidden, Reckoned, capturing
+from tests.world.cards.checkers import Capture, Drawn, Hidden, Reckoned, drop
 from tests.world.cards.croupier import Croupier, Shown
 from tests.world.cards.shoes import HandAngelEye, HandBarcode, HandBeeTek, HandShoe, Shoe
 from tests.world.cards.tabletop import Tabletop
@@ -25,7 +25,7 @@ from tests.world.device import PORTS
 from tests.world.sealing import SURVEILLANCE, seal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Mapping
 
     from tests.world.world import World
 
@@ -65,10 +65,11 @@ link = "tcp://{table}:1"
 
 @contextmanager
 def _logging(checker: Hidden, check: Callable[..., None]) -> Iterator[None]:
-    """Let the checker see the log."""
+    """Let the checker see the log, beside those that see it already."""
     usual = structlog.get_config()
+    seeing = [each for each in usual["processors"] if isinstance(each, Capture)]
     structlog.configure(
-        processors=[capturing(checker, check)],
+        processors=[*seeing, Capture(checker, check), drop],
         wrapper_class=structlog.make_filtering_bound_logger(logging.INFO),
         cache_logger_on_first_use=False,
     )
@@ -92,27 +93,39 @@ def _appending(checkers: tuple[Drawn, Hidden], check: Callable[..., None]) -> An
 
 def join(world: World) -> None:
     """Add a table of each kind."""
-    tops: dict[str, Tabletop] = {}
     seal(world)
-    for number, kind in enumerate(KINDS, 1):
-        table, seed = f"cards-{number}", world.random.getrandbits(32)
+    kinds = {f"cards-{number}": kind for number, kind in enumerate(KINDS, 1)}
+    deal(world, kinds, world.random, TABLE, "croupiers")
+
+
+def deal(
+    world: World, kinds: Mapping[str, Kind], random: Random, section: str, name: str
+) -> dict[str, Tabletop]:
+    """Add tables with their shoes, croupiers and checkers. ``section``: their configuration;
+    ``name``: of the client that sends the commands.
+    """
+    tops: dict[str, Tabletop] = {}
+    for table, kind in kinds.items():
+        seed = random.getrandbits(32)
         shoe = Shoe(world.loop, table, kind.driver, kind.shoe(seed, kind.behind), seed)
         PORTS[table] = shoe
         tops[table] = Tabletop(shoe, seen=kind.seen)
-        world.tables[table] = TABLE.format(table=table, kind=kind)
+        world.tables[table] = section.format(table=table, kind=kind)
     croupiers: dict[str, Croupier] = {}
 
     def on_reply(message: Publish) -> None:
-        croupiers[message.topic.split("/")[3]].on_reply(json.loads(message.payload))
+        if (croupier := croupiers.get(message.topic.split("/")[3])) is not None:
+            croupier.on_reply(json.loads(message.payload))
 
-    client = Client(world.sockets, "croupiers", ("novamas/v1/palma/+/reply/croupier",), on_reply)
-    for (table, top), kind in zip(tops.items(), KINDS, strict=True):
-        random = Random(world.random.getrandbits(32))
-        croupiers[table] = Croupier(world, client, table, top, kind.play, random)
+    client = Client(world.sockets, name, ("novamas/v1/palma/+/reply/croupier",), on_reply)
+    for table, kind in kinds.items():
+        own = Random(random.getrandbits(32))
+        croupiers[table] = Croupier(world, client, table, tops[table], kind.play, own)
     hidden = Hidden(tops, lambda: world.tables.keys() - world.wheels.keys() - tops.keys())
     world.stack.enter_context(_logging(hidden, world.check))
     drawn = Drawn(tops, SURVEILLANCE)
-    reckoned = Reckoned(tops, {f"cards-{n}": kind.game for n, kind in enumerate(KINDS, 1)})
+    reckoned = Reckoned(tops, {table: kind.game for table, kind in kinds.items()})
     appending = _appending((drawn, hidden), world.check)
     world.stack.enter_context(mock.patch.object(Journal, "append", appending))
     world.checkers += [drawn, hidden, reckoned]
+    return tops

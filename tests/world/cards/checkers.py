@@ -219,11 +219,19 @@ class Reckoned(Checker):
             require(not left, "rounds without an outcome", table, left)
 
 
-def capturing(checker: Hidden, check: Any) -> Any:
-    """Return a processor of the log that shows each line to the checker, and drops it."""
+class Capture:
+    """A processor of the log that shows each line to a checker."""
 
-    def capture(_logger: object, _method: str, line: MutableMapping[str, Any]) -> str:
-        check(checker.on_logged, repr(line))
-        raise structlog.DropEvent
+    def __init__(self, checker: Hidden, check: Callable[..., None]) -> None:
+        self._checker, self._check = checker, check
 
-    return capture
+    def __call__(
+        self, _logger: object, _method: str, line: MutableMapping[str, Any]
+    ) -> MutableMapping[str, Any]:
+        self._check(self._checker.on_logged, repr(line))
+        return line
+
+
+def drop(_logger: object, _method: str, _line: MutableMapping[str, Any]) -> str:
+    """Drop a line of the log (a processor)."""
+    raise structlog.DropEvent

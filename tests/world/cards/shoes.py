@@ -61,6 +61,10 @@ class HandShoe(SimulatedShoe):
         if now >= self._off_until:
             self.report_new_shoe()
 
+    def lose(self, card: str) -> None:
+        """Take a card out of those in the shoe."""
+        self._cards.remove(card)
+
     def draw(self, to: str, index: int, now: float) -> str:
         """Draw a card, for a place that some shoes work out by themselves."""
         self.time = max(self.time, now)
