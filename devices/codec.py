@@ -198,6 +198,18 @@ class RequestingCodec(Protocol):
         ...
 
 
+class RoundRequest(msgspec.Struct, frozen=True):
+    """A command that asks a device about a round of its table, with the round's number as argument.
+    It is sent ``after`` seconds after the bets were closed, then every ``every`` seconds, at most
+    ``times`` times, until the device reports that round.
+    """
+
+    command: str
+    after: float = 0.0
+    every: float = 0.0
+    times: int = 1
+
+
 class Driver(msgspec.Struct, frozen=True, kw_only=True):
     """One driver, as registered in ``devices/drivers.py``."""
 
@@ -223,6 +235,8 @@ class Driver(msgspec.Struct, frozen=True, kw_only=True):
     """
     commands: tuple[str, ...]
     """Commands that change the device. They are sent only if the site sets ``commands = true``."""
+    requests: tuple[RoundRequest, ...] = ()
+    """Those of its commands that the daemon itself sends when bets are closed."""
     parameters: tuple[str, ...] = ()
     """Parameters that the device states if the option ``ask`` is set."""
     make: Callable[[str, msgspec.Struct], Codec]

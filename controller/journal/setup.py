@@ -16,6 +16,7 @@ from common.contract.version import SOFTWARE
 from common.extensions import ExtensionRecord
 from controller.configuration.codec_options import codec_options
 from controller.configuration.extensions import used_extensions
+from controller.configuration.round_requests import round_requests
 from controller.configuration.settings import Configuration
 
 StartReason = Literal["boot", "lost", "day", "aside", "reload", "restored"]
@@ -31,6 +32,7 @@ restored.
 class DeviceSetup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The settings that determine how the bytes of a device are decoded. ``answers_within``: the
     seconds in which a second witness reports a round that has ended; null: it is no witness.
+    ``requested``: the daemon asks it about each round by number.
     """
 
     id: str
@@ -38,6 +40,7 @@ class DeviceSetup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
     stale_after: float
     options: dict[str, Any] = {}
     answers_within: float | None = None
+    requested: bool = False
 
 
 class TableSetup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -200,6 +203,7 @@ def boot(
                         stale_after=device.stale_after,
                         options=codec_options(device),
                         answers_within=device.witness_seconds,
+                        requested=device.witness and bool(round_requests(device)),
                     )
                     for device in table.device
                 ),

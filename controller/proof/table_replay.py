@@ -75,6 +75,7 @@ class TableReplay:
                 for device in setup.devices
                 if device.answers_within is not None
             },
+            requested=frozenset(device.id for device in setup.devices if device.requested),
         )
 
     def state(self) -> list[object]:

@@ -28,6 +28,7 @@ from common.readings import (
     LinkUp,
 )
 from controller.configuration.codec_options import codec_options
+from controller.configuration.round_requests import round_requests
 from controller.configuration.settings import Configuration, DeviceConfig, TableConfig
 from controller.configuration.table_checks import deals_face_down
 from controller.games.games import make_game
@@ -41,6 +42,7 @@ from controller.service.identities import configured_identity, plate, usb_identi
 from controller.service.keys import card_cipher
 from controller.service.watchdog import STUCK_SECONDS
 from controller.tables.after_restore import unreported
+from controller.tables.round_requests import RoundRequests
 from controller.tables.runner import TableRunner, last_state
 from controller.tables.stages import Stages
 from controller.tables.table import Table
@@ -154,6 +156,9 @@ class TableBuilder:
                 for device in table.device
                 if (seconds := device.witness_seconds) is not None
             },
+            requested=frozenset(
+                device.id for device in table.device if device.witness and round_requests(device)
+            ),
         )
 
     def build_place(self, table: TableConfig, why: StartReason = "boot") -> ServedTable:
@@ -184,6 +189,11 @@ class TableBuilder:
                 table=table.id,
             )
         devices = {device.id: self._build_device(table, device, runner) for device in table.device}
+        requests = {
+            device.id: found for device in table.device if (found := round_requests(device))
+        }
+        if requests:
+            runner.after_stored = RoundRequests(devices, requests, speed).on_events
         silence = (
             max((device.stale_after for device in table.device), default=0.0)
             + STUCK_SECONDS * table.speed

@@ -107,6 +107,8 @@ class TableRunner:
         self.clock = clock
         self.before_input: Callable[[], None] = lambda: None
         """Called before each input, to report state that has expired by then."""
+        self.after_stored: Callable[[Sequence[AnyEvent]], None] = lambda _: None
+        """Called with the events of each input once they are stored."""
         self.lost_readings = 0
         """Readings dropped because too much waited for the disk."""
         self.counters = EventCounters()
@@ -357,6 +359,7 @@ class TableRunner:
             age_ns = clock.mono_age_ns(mono_ns)
             self.counters.count(events)
             self._stages.committed.add(age_ns)
+            self.after_stored(events)
         if self._pending_since:
             self._changed()
         else:

@@ -110,7 +110,7 @@ class Table:
     (another daemon has served the table since). ``halted`` is set by the daemon: the reason why the
     table may not give results now. ``unsigned``: the site accepts unsigned commands. ``node``: the
     id of the daemon, for its topics. ``witnesses``: its second witnesses, whose readings never
-    reach the game.
+    reach the game; ``requested``: those that are asked about each round by its number.
     """
 
     def __init__(
@@ -129,6 +129,7 @@ class Table:
         over: bool = False,
         node: str = "",
         witnesses: Witnesses = MappingProxyType({}),
+        requested: frozenset[str] = frozenset(),
     ) -> None:
         self.site, self.id, self.game_id, self.decree = site, id, game_id, decree
         self.boot, self.simulated = boot, simulated
@@ -141,7 +142,7 @@ class Table:
         self.garbage: dict[str, int] = {}
         self._game = game
         self._about = about
-        self._witnesses = witnesses
+        self._witnesses, self._requested = witnesses, requested
         self._state = game.begin()
         self._time = ""
         self._facts = TableFacts()
@@ -215,7 +216,7 @@ class Table:
             own_events = [*link_events(item, time, facts, self.garbage, face_down=dealt)]
             if isinstance(item, DeviceReport | DeviceParameter | WheelLog) and not dealt:
                 own_events += self._claims.on_claim(item, _last_settled(state))
-            own_events += on_witness(item, facts, witnesses) if witnesses else ()
+            own_events += on_witness(item, facts, witnesses, self._requested) if witnesses else ()
             state, game_events = self._on_reading(item)
         game_events = follow(game_events, item.at, facts, witnesses) if witnesses else game_events
         session, logs = state.session if facts.open else 0, facts.wheel_logs

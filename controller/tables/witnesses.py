@@ -8,7 +8,7 @@ seconds have passed since that one ended.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 from msgspec.structs import replace
@@ -60,9 +60,11 @@ def silence_alert(device: str) -> str:
     return f"{device}-witness-silent"
 
 
-def on_witness(reading: Any, facts: TableFacts, witnesses: Witnesses) -> list[AnyEvent]:
+def on_witness(
+    reading: Any, facts: TableFacts, witnesses: Witnesses, requested: Container[str] = ()
+) -> list[AnyEvent]:
     """Handle a reading of any device of the table: evidence, if the device is a second witness.
-    Return the events about it.
+    Return the events about it. ``requested``: witnesses that are asked about each round by number.
     """
     within = witnesses.get(reading.device)
     if within is None:
@@ -76,7 +78,13 @@ def on_witness(reading: Any, facts: TableFacts, witnesses: Witnesses) -> list[An
         return []
     if not isinstance(reading, WheelNumber | DiceRead) or reading.late:
         return []  # only a live number, or live dice, count
-    facts.witnessed, events = on_report(memory, reading, within, facts.alerts)
+    own_id = _own_id(reading)
+    number = (
+        round_of(memory, reading.at, within)
+        if own_id is None or reading.device not in requested
+        else named_round(memory, own_id, reading.at, within)
+    )
+    facts.witnessed, events = on_report(memory, reading, number, facts.alerts)
     return events
 
 
@@ -91,13 +99,22 @@ def round_of(memory: WitnessMemory, at: float, within: float) -> int:
     return memory.ended if is_certain else 0
 
 
+def named_round(memory: WitnessMemory, name: int, at: float, within: float) -> int:
+    """Return the round that an answer names, if it is the live one, or the last one until
+    ``within`` seconds after its end; 0: another one. Soon after the session was opened or the
+    table resumed, an answer could be about a round of before with that number.
+    """
+    is_over = memory.ended_at is None or at > memory.ended_at + within
+    if name and name == memory.live:
+        return name if memory.ended or is_over else 0
+    return name if name and name == memory.ended and not is_over else 0
+
+
 def on_report(
-    memory: WitnessMemory, reading: WheelNumber | DiceRead, within: float, alerts: Alerts
+    memory: WitnessMemory, reading: WheelNumber | DiceRead, number: int, alerts: Alerts
 ) -> tuple[WitnessMemory, list[AnyEvent]]:
-    """Handle what a witness reports. It counts only if it is certain of which round it is."""
-    device = reading.device
-    own_id = reading.spin if isinstance(reading, WheelNumber) else reading.throw
-    number = round_of(memory, reading.at, within)
+    """Handle what a witness reports of round ``number``; 0: it is not certain of which round."""
+    device, own_id = reading.device, _own_id(reading)
     if number == 0 or _is_of_another_round(memory, device, own_id, number):
         return memory, []
     published = memory.published if number == memory.ended else None
@@ -226,6 +243,11 @@ def _ended(memory: WitnessMemory, number: int, at: float, published: Place | Non
         previous_at=memory.ended_at,
         published=published,
     )
+
+
+def _own_id(reading: WheelNumber | DiceRead) -> int | None:
+    """The number that the device gives the round."""
+    return reading.spin if isinstance(reading, WheelNumber) else reading.throw
 
 
 def _is_of_another_round(

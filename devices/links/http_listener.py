@@ -327,7 +327,8 @@ class _Connection(asyncio.Protocol):
             *_STATUS_HEADERS.get(reply.status, ()),
         ]
         with suppress(h11.LocalProtocolError):
-            self._send(h11.Response(status_code=reply.status.value, headers=headers))
+            phrase = reply.status.phrase
+            self._send(h11.Response(status_code=reply.status.value, headers=headers, reason=phrase))
             if not self._is_head:
                 self._send(h11.Data(data=body))
         if self._is_complete:

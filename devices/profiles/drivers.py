@@ -7,7 +7,7 @@ from __future__ import annotations
 import msgspec
 
 from common.places import format_path
-from devices.codec import Codec, Driver
+from devices.codec import Codec, Driver, RoundRequest
 from devices.profiles.codec import ProfileCodec
 from devices.profiles.language import Profile
 from devices.profiles.profile import parse_profile, shipped_profile
@@ -42,6 +42,11 @@ def driver_of(profile: Profile) -> Driver:
         scheme=profile.scheme,
         options=NoOptions,
         commands=tuple(profile.command),
+        requests=tuple(
+            RoundRequest(name, command.after, command.every, command.times)
+            for name, command in profile.command.items()
+            if command.when
+        ),
         make=lambda device, _: ProfileCodec(device, profile),
         blind=lambda _: _blind(profile),
     )

@@ -226,13 +226,20 @@ class CommandSpec(_ProfileSection, frozen=True):
     """``[command.NAME]``: bytes that change the device; ``{argument}`` and ``{checksum}`` are
     filled in.
 
-    The argument is a whole number from ``min`` to ``max``, padded to ``digits`` digits.
+    The argument is a whole number from ``min`` to ``max``, padded to ``digits`` digits. ``when``:
+    the daemon sends it by itself, with the number of the table's round: ``after`` seconds after the
+    bets were closed, then every ``every`` seconds, at most ``times`` times, until the device
+    reports that round.
     """
 
     send: Bytes
     min: Whole | None = None
     max: Whole | None = None
     digits: Annotated[int, Meta(ge=1, le=20)] = 1
+    when: Literal["", "bets_closed"] = ""
+    after: Annotated[float, Meta(ge=0, le=120, description="seconds, 0 to 120")] = 0.0
+    every: Annotated[float, Meta(ge=0, le=120, description="seconds, 0 to 120")] = 0.0
+    times: Annotated[int, Meta(ge=1, le=20, description="a whole number from 1 to 20")] = 1
 
 
 class Profile(_ProfileSection, frozen=True):

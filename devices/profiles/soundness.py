@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -11,7 +10,6 @@ from common.sections import Notes
 from common.suggestions import suggest
 from devices.profiles import samples
 from devices.profiles.checksums import checksum_width
-from devices.profiles.commands import ARGUMENT_MARK, CHECKSUM_MARK
 from devices.profiles.fields import BYTE_ENCODINGS, LATE, NOTHING, SIGNED_ENCODINGS
 from devices.profiles.json_messages import is_path, json_flaws
 from devices.profiles.language import (
@@ -26,6 +24,7 @@ from devices.profiles.language import (
 from devices.profiles.patterns import compiled
 from devices.profiles.reachable import unreachable
 from devices.profiles.samples import TEXT_SAMPLE, Sample, Samples
+from devices.profiles.sending import NAME, sending_flaws
 from devices.profiles.templates import (
     READING_TYPES,
     may_hide_cards,
@@ -48,8 +47,6 @@ _FILLED_BY_CODEC = {"at", "device", "frame", LATE}
 
 _RESULTS = ("wheel.number", "wheel.cell", "dice.read")
 """Readings that may become a result; a damaged frame must not produce them."""
-
-_NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 def flaws(profile: Profile) -> Notes:
@@ -87,7 +84,7 @@ def flaws(profile: Profile) -> Notes:
         every |= _message(at, message, dict(common), profile, notes)
     _sequence(profile, every, notes)
     _pace(profile, notes)
-    _commands(profile, notes)
+    notes += sending_flaws(profile)
     if not notes:  # other flaws could cause misleading further errors
         notes += unreachable(profile)
     return notes
@@ -226,7 +223,7 @@ def _fields(
 def _field(
     at: KeyPath, name: str, field: FieldSpec, known: Iterable[str], separated: bool, notes: Notes
 ) -> None:
-    if not _NAME.fullmatch(name) or name in (LATE, NOTHING):
+    if not NAME.fullmatch(name) or name in (LATE, NOTHING):
         notes.append(
             (
                 at,
@@ -469,25 +466,3 @@ def _pace(profile: Profile, notes: Notes) -> None:
             )
         elif LATE not in reading_fields(READING_TYPES[name]):
             notes.append((("pace", "draws"), f"{name} cannot be late; remove it"))
-
-
-def _commands(profile: Profile, notes: Notes) -> None:
-    for name, command in profile.command.items():
-        at = ("command", name)
-        if not _NAME.fullmatch(name):
-            notes.append((at, "is not a command name; use a-z, 0-9 and _, starting with a letter"))
-        if not command.send:
-            notes.append(((*at, "send"), "is empty; give the bytes to send"))
-        if ARGUMENT_MARK not in command.send and (command.min, command.max, command.digits) != (
-            None,
-            None,
-            1,
-        ):
-            notes.append((at, f"has bounds for an argument, but no {ARGUMENT_MARK} in `send`"))
-        if command.min is not None and command.max is not None and command.min > command.max:
-            notes.append(((*at, "min"), "is more than `max`"))
-        if CHECKSUM_MARK in command.send and profile.checksum is None:
-            notes.append(((*at, "send"), f"{CHECKSUM_MARK} needs the section [checksum]"))
-    for index, poll in enumerate(profile.poll):
-        if not poll.send:
-            notes.append((("poll", index, "send"), "is empty; give the bytes to send"))

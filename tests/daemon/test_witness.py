@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -29,22 +29,34 @@ SEEN = 17
 """All that this camera ever sees."""
 
 
+class Camera(NamedTuple):
+    """The simulator as a program."""
+
+    address: str
+    program: subprocess.Popen[bytes]
+
+    def say(self, line: bytes) -> None:
+        """Write a line on its standard input."""
+        assert self.program.stdin is not None
+        self.program.stdin.write(line)
+        self.program.stdin.flush()
+
+
 @pytest.fixture
-def camera(mosquitto: Mosquitto, ending: ExitStack) -> str:
-    """The simulator as a program; its address."""
+def camera(mosquitto: Mosquitto, ending: ExitStack) -> Camera:
     words = ["wheel", "--protocol", "idp-camera", "--speed", "20"]
     where = ["--mqtt", f"127.0.0.1:{mosquitto.port}/{BASE}", "--numbers", ",".join(["17"] * 2000)]
     line = [sys.executable, "-m", "simulators", *words, *where]
     program = ending.enter_context(running(line, stdin=subprocess.PIPE, stdout=subprocess.PIPE))
     assert program.stdout is not None
     address: str = json.loads(program.stdout.readline())["port"]
-    return address
+    return Camera(address, program)
 
 
 @pytest.mark.essential
 def test_a_camera_beside_a_wheel(
     mosquitto: Mosquitto,
-    camera: str,
+    camera: Camera,
     wheel: Wheel,
     daemon: Callable[[str], Daemon],
     subscribe: Callable[..., Subscriber],
@@ -55,7 +67,7 @@ def test_a_camera_beside_a_wheel(
 [[table.device]]
 id = "camera"
 driver = "profile"
-link = "{camera}"
+link = "{camera.address}"
 options = {{ file = "camera.toml" }}
 commands = true
 witness = true
@@ -66,12 +78,9 @@ answers_within = {WITHIN}
     made.start()
     until_up(subscriber, made)
     assert command(subscriber, "session.open")["ok"]
-    asked = 0
 
-    def ask() -> None:
-        nonlocal asked
-        asked += 1
-        words = {"device": "camera", "command": "detect", "argument": str(asked)}
+    def ask(count: int) -> None:
+        words = {"device": "camera", "command": "detect", "argument": str(count)}
         reply = command(subscriber, "device.command", **words)
         assert reply["ok"], reply
 
@@ -84,7 +93,7 @@ answers_within = {WITHIN}
 
     def until_reported(count: int) -> dict[str, Any]:
         def reported() -> list[dict[str, Any]]:
-            ask()
+            ask(count)
             found = subscriber.events("witness.reported")
             return [event for event in found if event["round"] == count]
 
@@ -118,7 +127,7 @@ answers_within = {WITHIN}
             result = spin(wheel, subscriber, "20", rounds)
             assert result["witnesses"] == [{"device": "camera"}], "it is silent unless it is asked"
             played = time.monotonic()
-        ask()
+        ask(rounds)
         alerts = subscriber.events("alert.raised")
         return [event for event in alerts if event["what"] == "witness.disagrees"]
 
@@ -128,6 +137,64 @@ answers_within = {WITHIN}
     until("it is over", lambda: subscriber.is_cleared(f"{TABLE}/alert/camera-witness"), made.log)
     assert made.stop() == 0
     (tmp_path / "camera.toml").unlink()  # the journal knows what the readings were made by
+    proved = audit(tmp_path / "journal.sqlite3")
+    assert proved.differences == []
+    assert proved.proved_readings == proved.readings > 0
+
+
+def test_a_camera_that_the_daemon_asks_about_each_round(
+    mosquitto: Mosquitto,
+    camera: Camera,
+    wheel: Wheel,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
+    tmp_path: Path,
+) -> None:
+    profile = (FOLDER / "idp-roulette.toml").read_text()
+    times = {"after = 15.0": "after = 0.1", "every = 5.0": "every = 0.5", "times = 4": "times = 20"}
+    for before, after in times.items():
+        assert before in profile
+        profile = profile.replace(before, after)
+    (tmp_path / "camera.toml").write_text(profile)
+    witness = f"""
+[[table.device]]
+id = "camera"
+driver = "profile"
+link = "{camera.address}"
+options = {{ file = "camera.toml" }}
+commands = true
+witness = true
+answers_within = 60.0
+"""
+    subscriber = subscribe(mosquitto.port)
+    made = daemon(configuration(mosquitto.port, table("r1", wheel), witness))
+    made.start()
+    until_up(subscriber, made)
+    camera.say(b"not_sure 1000000\n")
+    assert command(subscriber, "session.open")["ok"]
+    for state in (2, 3, 4):
+        wheel.show(state, 1, "  ")
+    until_more(subscriber, "bets.closed", 0)
+    until(
+        "the camera is asked again and sees nothing",
+        lambda: len(subscriber.on(f"{BASE}/response")) > 2,
+        made.log,
+    )
+    assert {m.body["arg"]["round_id"] for m in subscriber.on(f"{BASE}/response")} == {1}
+    wheel.show(5, 1, "17")
+    (result,) = until_more(subscriber, "round.result", 0)
+    assert result["witnesses"] == [{"device": "camera"}], "nothing waits for the camera"
+    camera.say(b"not_sure 0\n")
+    (report,) = until_more(subscriber, "witness.reported", 0)
+    assert (report["round"], report["number"], report["agrees"]) == (1, SEEN, True)
+
+    wheel.show(6, 1, "17")
+    for state in (2, 3, 4):
+        wheel.show(state, 2, "  ")
+    until_more(subscriber, "bets.closed", 1)
+    report = until_more(subscriber, "witness.reported", 1)[-1]
+    assert (report["round"], report["number"]) == (2, SEEN), "it names the round, at any time"
+    assert made.stop() == 0
     proved = audit(tmp_path / "journal.sqlite3")
     assert proved.differences == []
     assert proved.proved_readings == proved.readings > 0

@@ -31,6 +31,7 @@ from common.contract.events import (
     WitnessReported,
 )
 from common.contract.notation import Input, read_input
+from common.contract.refusals import RejectedError
 from common.contract.retained import About
 from common.readings import DiceRead, LinkLost, LinkUp, WheelCell, WheelFault, WheelNumber
 from controller.games.games import make_game
@@ -49,6 +50,7 @@ def make(
     settings: dict[str, Any] | None = None,
     witnesses: tuple[str, ...] = ("camera",),
     saved: bytes | None = None,
+    requested: frozenset[str] = frozenset(),
 ) -> Table:
     settings = BY_HAND if settings is None else settings
     return Table(
@@ -61,6 +63,7 @@ def make(
         saved=saved,
         about=About(devices=dict.fromkeys(("device", *witnesses), "driver")),
         witnesses=dict.fromkeys(witnesses, WITHIN),
+        requested=requested,
     )
 
 
@@ -386,3 +389,85 @@ def test_whatever_witnesses_report_the_table_decides_alone_or_asks(data: st.Data
         if expected.round in decided:
             own = decided[expected.round]
             assert (own.time, own.outcome) == (expected.time, expected.outcome)
+
+
+ASKED = frozenset({"camera"})
+
+
+def reports(table: Table, *inputs: Input) -> list[tuple[int, int | str | None, bool | None]]:
+    """Round, number and agreement of what the camera reports."""
+    return [
+        (event.round, event.number, event.agrees)
+        for event in of(WitnessReported, take(table, *inputs))
+    ]
+
+
+def test_an_answer_counts_for_the_round_that_it_names() -> None:
+    table = playing(requested=ASKED)
+    take(table, number(105, 17))
+    take(table, *bets(107))  # by its time alone, a report could be about either round
+    assert reports(table, number(108, 20, "camera", spin=2)) == [(2, 20, None)]
+    assert reports(table, number(109, 17, "camera", spin=1)) == [(1, 17, True)]
+    (doubt,) = of(RoundUnresolved, take(table, number(110, 17)))
+    assert doubt.why == "witnesses_disagree"
+
+
+@pytest.mark.parametrize("name", [0, 1, 3, 7, 2**40])
+def test_an_answer_that_names_another_round_counts_for_none(name: int) -> None:
+    table = playing(requested=ASKED)
+    take(table, number(105, 17), *bets(207))
+    assert reports(table, number(208, 20, "camera", spin=name)) == []
+    (result,) = of(RoundResult, take(table, number(210, 17)))
+    assert result.witnesses == (seen(),)
+
+
+def test_an_answer_without_a_name_belongs_to_a_round_by_its_time() -> None:
+    table = playing(requested=ASKED)
+    assert reports(table, number(104, 17, "camera")) == [(1, 17, None)]
+    take(table, number(105, 17), *bets(107))
+    assert reports(table, number(108, 20, "camera")) == []
+
+
+def test_an_answer_that_comes_too_late_counts_for_none() -> None:
+    table = playing(requested=ASKED)
+    take(table, number(105, 17))
+    assert reports(table, number(105 + WITHIN + 1, 17, "camera", spin=1)) == []
+
+
+def test_an_answer_of_the_session_before_counts_for_no_round_of_the_next() -> None:
+    table = playing(requested=ASKED)
+    take(table, number(105, 17))
+    take(table, SessionClose(at=106, **HEAD), opened(107), *bets(109))
+    assert reports(table, number(110, 17, "camera", spin=1)) == []
+    assert reports(table, number(107 + WITHIN + 1, 20, "camera", spin=1)) == [(1, 20, None)]
+
+
+def test_a_number_of_its_own_names_no_round_unless_it_was_asked() -> None:
+    table = playing()
+    assert reports(table, number(104, 17, "camera", spin=4711)) == [(1, 17, None)]
+
+
+@property_of(
+    st.lists(
+        st.tuples(
+            st.sampled_from(("camera", "device", "bets")), st.integers(0, 6), st.integers(0, 9)
+        ),
+        max_size=30,
+    )
+)
+def test_an_answer_never_counts_for_a_round_that_it_does_not_name(
+    steps: list[tuple[str, int, int]],
+) -> None:
+    table, now = playing(requested=ASKED), 100.0
+    for who, name, pause in steps:
+        now += pause
+        if who == "bets":
+            try:
+                take(table, BetsOpen(at=now, **HEAD), BetsClose(at=now, **HEAD))
+            except RejectedError:
+                continue
+        elif who == "device":
+            take(table, number(now, 17))
+        else:
+            found = reports(table, number(now, 20, "camera", spin=name))
+            assert all(round_ == name for round_, _, _ in found)

@@ -163,3 +163,21 @@ SUM = '{ kind = "xor", at = -2 }'
 )
 def test_mistakes(text: str, mistake: str) -> None:
     assert [each for each in mistakes(text) if mistake in each]
+
+
+@pytest.mark.parametrize(
+    ("command", "mistake"),
+    [
+        ('send = "look"\nwhen = "bets_closed"', "command.x.send: needs {argument}"),
+        (
+            'send = "look {argument}"\nwhen = "bets_closed"\ntimes = 2',
+            "command.x.every: must be 0.5 or more",
+        ),
+        ('send = "look {argument}"\nevery = 2.0', "command.x: has times of a request"),
+        ('send = "look {argument}"\nwhen = "always"', "command.x.when"),
+        ('send = "look {argument}"\nwhen = "bets_closed"\ntimes = 21', "command.x.times"),
+    ],
+)
+def test_mistakes_of_a_request(command: str, mistake: str) -> None:
+    text = f'scheme = "mqtt"\nframing = {{ form = "json" }}\n{MESSAGE}[command.x]\n{command}\n'
+    assert [each for each in mistakes(text) if mistake in each]
