@@ -326,10 +326,11 @@ class Daemon:
             "journal upkeep": self._upkeep.run(self._runners, lambda: publisher.position),
             "read back": self._upkeep.read_back(),
             "journal watch": self._upkeep.watch(),
-            "people": self._people_watch.run(publisher.send_now),
             "clock": time_watch.run(),
             "certificates": certificates.run(),
         }
+        if self._people is not None:
+            services["people"] = self._people_watch.run(self._people, publisher.send_now)
         if (interval := watchdog_interval()) is not None:
             watchdog = Watchdog(journal=self._journal, places=self._places, interval=interval)
             services["watchdog"] = watchdog.run()

@@ -59,15 +59,14 @@ class PeopleWatch:
         self._health: PeopleHealth | None = None
         self._log = structlog.get_logger()
 
-    async def run(self, send: Callable[[list[OutgoingMessage]], None]) -> None:
+    async def run(self, file: PeopleFile, send: Callable[[list[OutgoingMessage]], None]) -> None:
         """Look at the file once a second, until cancelled. ``send`` publishes messages now."""
         while True:
             await clock.sleep(READ_INTERVAL_SECONDS)
-            if (file := self._file) is not None:
-                newer = await asyncio.to_thread(file.read_newer) or self._offered(file)
-                if newer is not None:
-                    self._apply(file, newer)
-                self.report()
+            newer = await asyncio.to_thread(file.read_newer) or self._offered(file)
+            if newer is not None:
+                self._apply(file, newer)
+            self.report()
             send(self._api.commands.expired_replies(clock.wall()))
 
     def _apply(self, file: PeopleFile, newer: PeopleInForce) -> None:
