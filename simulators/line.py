@@ -50,12 +50,12 @@ class SimulatedLine:
     @property
     def deadline(self) -> float:
         """When the next byte is due or the device acts."""
-        waiting = [self.device.deadline]
-        if self._pieces:
-            waiting.append(self._pieces[0][0])
-        if self._burst_at is not None:
-            waiting.append(self._burst_at)
-        return min(waiting)
+        due = self.device.deadline
+        if self._pieces and self._pieces[0][0] < due:
+            due = self._pieces[0][0]
+        if self._burst_at is not None and self._burst_at < due:
+            due = self._burst_at
+        return due
 
     def advance(self, now: float) -> list[Timed]:
         """Advance the time to ``now``; return the pieces that arrived."""
@@ -91,13 +91,14 @@ class SimulatedLine:
     def _transmit(self, at: float, data: bytes) -> None:
         if at < self._silent_until:
             return
-        data = self._apply_faults(data)
+        if self._armed or self._cut:
+            data = self._apply_faults(data)
         if at < self._garbled_until:
             data = read_at_double_baud(data)
         if self._burst_at is not None:
             self._held += data
             return
-        dribbles = self._take_fault("split")
+        dribbles = bool(self._armed) and self._take_fault("split")
         at, byte, append = max(at, self._free_at), self._byte, self._pieces.append
         size = 1 if dribbles else self._piece_bytes
         for index in range(0, len(data), size):
@@ -128,7 +129,9 @@ class SimulatedLine:
         return data[:place] + noise + data[place + 1 :]
 
     def _take_fault(self, fault: str) -> bool:
-        if not self._armed[fault]:
+        if fault not in self._armed:
             return False
         self._armed[fault] -= 1
+        if not self._armed[fault]:
+            del self._armed[fault]
         return True

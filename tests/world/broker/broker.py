@@ -421,10 +421,14 @@ class Broker:
 
     def _message(self, packet: Publish | Will) -> Message:
         """A message of a PUBLISH or a will, without what is only for the broker."""
-        properties = dict(packet.properties)
-        properties.pop("will_delay", None)
-        expiry = properties.pop("message_expiry", math.inf)
-        assert isinstance(expiry, int | float)
+        properties, expiry = packet.properties, math.inf
+        if properties:
+            if "message_expiry" in properties:
+                expiry = _number(properties, "message_expiry", 0)
+            only_for_broker = {"will_delay", "message_expiry"}
+            properties = {
+                name: value for name, value in properties.items() if name not in only_for_broker
+            }
         return Message(
             packet.topic,
             packet.payload,

@@ -295,6 +295,7 @@ def _binary(value: bytes) -> bytes:
     return _short(len(value)) + value
 
 
+@lru_cache(REMEMBERED_FIELDS)
 def _text(value: str) -> bytes:
     return _binary(value.encode())
 
@@ -554,6 +555,10 @@ _PARSERS: Mapping[Kind, Callable[[_Reader, Kind, int], Packet]] = {
 }
 
 
+PUBACK = bytes((Kind.PUBACK << 4, 2))
+"""The fixed header of an acknowledgement without a reason."""
+
+
 def encode(packet: Packet, version: int) -> bytes:
     """Encode a packet; a CONNECT in its own version."""
     match packet:
@@ -562,6 +567,8 @@ def encode(packet: Packet, version: int) -> bytes:
             packet_id = _short(packet.packet_id) if packet.qos else b""
             head = _text(packet.topic) + packet_id + _encoded(packet.properties, version)
             return _packet(Kind.PUBLISH, head, packet.payload, flags=flags)
+        case Acknowledgement(reason=0, kind=Kind.PUBACK) if not packet.properties:  # as most
+            return PUBACK + packet.packet_id.to_bytes(2)
         case Acknowledgement():
             ending = _ending(packet.reason, packet.properties, version)
             return _packet(packet.kind, _short(packet.packet_id), ending)

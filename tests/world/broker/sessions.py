@@ -10,7 +10,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from tests.world.broker.packets import Properties, Publish, Subscription, encode
+from tests.world.broker.packets import Properties, Publish, Subscription, Value, encode
 
 LAST_ID = 0xFFFF
 
@@ -98,11 +98,14 @@ class Session:
             return
         if outgoing.qos and not duplicate:
             outgoing.packet_id = self._next_id()
-        properties = dict(message.properties)
-        if message.expires < math.inf:
-            properties["message_expiry"] = math.ceil(message.expires - now)
-        if outgoing.identifier:
-            properties["subscription_identifier"] = outgoing.identifier
+        properties = message.properties
+        if message.expires < math.inf or outgoing.identifier:
+            added: dict[str, Value] = {}
+            if message.expires < math.inf:
+                added["message_expiry"] = math.ceil(message.expires - now)
+            if outgoing.identifier:
+                added["subscription_identifier"] = outgoing.identifier
+            properties = {**properties, **added}
         packet = encode(
             Publish(
                 message.topic,

@@ -64,7 +64,8 @@ class Wires:
 
     def send(self, wire: Wire, data: bytes, now: float) -> None:
         """The client has sent bytes."""
-        self.advance(now)
+        if now > self._now:
+            self.advance(now)
         self._put(wire, "to_broker", data)
         self.advance(now)
 
@@ -78,7 +79,8 @@ class Wires:
 
     def receive(self, wire: Wire, now: float) -> bytes:
         """The bytes that have arrived at the client. ``Wire.open`` is false after the last ones."""
-        self.advance(now)
+        if now > self._now:
+            self.advance(now)
         data = bytearray()
         while wire.open and self._arrives(wire, wire.to_client) <= self._now:
             _, found = wire.to_client.popleft()
