@@ -25,7 +25,9 @@ class Frame(msgspec.Struct, frozen=True, omit_defaults=True):
     at: float
     """Seconds, as in the reading of this frame."""
     frame: str
-    """The bytes as received. Those outside printable ASCII are backslash escapes."""
+    """The bytes as received. Those outside printable ASCII are backslash escapes. If several lines
+    confirm one another, they are joined by CR LF, without what came between them.
+    """
     device: str = ""
     """The device's id in the configuration."""
 

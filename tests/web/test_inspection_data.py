@@ -35,6 +35,7 @@ from controller.inspection.page import (
 )
 from controller.inspection.words import words
 from controller.proof.outcome import ProofOutcome
+from devices.calls import BytesReceived, write_calls
 from tests.conftest import cases
 from tests.support.people import staff
 from tests.web.test_inspection_page import outcome, verdict
@@ -202,6 +203,40 @@ def test_packed_calls_are_unpacked_as_python_does(
     assert page.evaluate(UNPACK, [list(packed), 1 << 20]) == expected
     if expected:
         assert page.evaluate(UNPACK, [list(packed), len(expected) - 1]) is None
+
+
+STATUS = "*X;1;009;35;0;162;0"
+EVIDENCE: dict[str, tuple[str, bytes, bool]] = {
+    "a line": (STATUS, b"35\r\n*X;1;009;35;0;162;0\r\n", True),
+    "another line": (STATUS, b"35\r\n*X;1;009;34;0;162;0\r\n", False),
+    "lines with another between": (
+        f"35\\r\\n{STATUS}\\r\\n{STATUS}",
+        b"35\r\n*X;5;008;35;0;146;1\r\n" + 2 * b"*X;1;009;35;0;162;0\r\n",
+        True,
+    ),
+    "lines with CR alone": (f"35\\r\\n{STATUS}", b"35\r*X;1;009;35;0;162;0\r", True),
+    "one line of two": (f"{STATUS}\\r\\n{STATUS}", b"*X;1;009;35;0;162;0\r\n", False),
+    "lines in another order": (f"35\\r\\n{STATUS}", b"*X;1;009;35;0;162;0\r\n35\r\n", False),
+    "the end of a line": (f"35\\r\\n{STATUS}", b"135\r\n7\r\n*X;1;009;35;0;162;0\r\n", False),
+}
+
+
+@pytest.mark.parametrize("name", EVIDENCE)
+def test_a_frame_is_found_if_the_device_sent_its_lines(
+    name: str, page: Page, tmp_path: Path
+) -> None:
+    """A result that was recovered names the bare number and the lines of the next spin, without
+    what came between them.
+    """
+    frame, sent, is_found = EVIDENCE[name]
+    calls = write_calls("wheel", [BytesReceived(1.0, sent)])
+    frames = [{"at": 1.0, "device": "wheel", "frame": frame}]
+    body = json.dumps({"type": "round.result", "session": 1, "round": 1, "frames": frames}).encode()
+    [record] = events([body])
+    path = tmp_path / "page.html"
+    written(path, [msgspec.structs.replace(record, before=(("bytes", calls),))])
+    outcome(page, path)
+    assert f"Evidence: {int(is_found)} of 1 " in page.inner_text("#checks")
 
 
 def boot_of(people_file: bytes) -> bytes:

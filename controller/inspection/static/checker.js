@@ -18,6 +18,7 @@
   const KINDS = new Set(["boot", "state", "bytes", "input", "event"]);
   const DECISIVE = new Set(["round.result", "round.void", "round.unresolved", "result.corrected"]);
   const INTEGER = /^(0|-?[1-9][0-9]{0,18})$/;
+  const LINE_END = /(?:\\[rn])+/;
   const PEOPLE_DOMAIN = "novamas people 1\n";
   const encoder = new TextEncoder();
   const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -395,6 +396,23 @@
     recent.set(name, text.slice(-RECENT_CHARACTERS));
   }
 
+  /**
+   * Return whether a device sent this frame. One of several lines that confirm one another lacks
+   * what came between them, and its lines are joined by CR LF: each must be there, in this order.
+   */
+  function isAmong(frame, sent) {
+    if (sent.includes(frame)) return true;
+    const lines = frame.split("\\r\\n");
+    if (lines.length < 2) return false;
+    let left = sent.split(LINE_END);
+    for (const line of lines.reverse()) {
+      const at = left.lastIndexOf(line);
+      if (at < 0) return false;
+      left = left.slice(0, at);
+    }
+    return true;
+  }
+
   function onEvent(entry, chain) {
     counts.events += 1;
     const event = object(lenient.decode(entry.body));
@@ -402,7 +420,7 @@
     for (const frame of Array.isArray(event.frames) ? event.frames : []) {
       evidence.frames += 1;
       const known = recent.get(`${entry.table} ${frame?.device}`) ?? "";
-      evidence.found += Number(typeof frame?.frame === "string" && known.includes(frame.frame));
+      evidence.found += Number(typeof frame?.frame === "string" && isAmong(frame.frame, known));
     }
     const { type, session, round, game, decree } = event;
     const shown = { type, session, round, game, decree, time: entry.time };
