@@ -28,6 +28,7 @@ PARTS: dict[str, Callable[[World], None]] = {
     "backup": backup.join,
     "cards": cards.join,
     "carrousel": carrousel.join,
+    "carrousel-eus96": carrousel.join_eus96,
     "carrousel-pair": controllers.join,
     "dice": dice.join,
     "floor": floor.join,
@@ -40,3 +41,5 @@ PARTS: dict[str, Callable[[World], None]] = {
     "twin": nodes.join_twin,
 }
 """Name of each part, and how it joins a world: it adds what it needs before anything starts."""
+SAME_FAULTS = {"carrousel-eus96": "carrousel"}
+"""By part, another one whose faults it has."""

@@ -12,6 +12,7 @@ import msgspec
 
 from tests.world.faults import FAULTS, Happening, draw
 from tests.world.pair import Takeover
+from tests.world.parts import SAME_FAULTS
 from tests.world.trace import Trace
 from tests.world.wheels.kinds import drawn_kind
 from tests.world.world import World, world
@@ -84,7 +85,8 @@ def plan(
 ) -> Plan:
     """Draw the faults of a seed."""
     quiet = Plan(seed, hours, tables, pace, pair, parts, wheel)
-    known = (*parts, *quiet.wheels, *(("pair",) if pair else ()))
+    like = (SAME_FAULTS[part] for part in parts if part in SAME_FAULTS)
+    known = (*parts, *like, *quiet.wheels, *(("pair",) if pair else ()))
     drawn = tuple(draw(Random(f"faults {seed}"), hours, faults, known))
     return msgspec.structs.replace(quiet, faults=drawn)
 

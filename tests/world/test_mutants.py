@@ -174,6 +174,15 @@ def test_a_planted_defect_of_jackpots_is_found(
     )
 
 
+@pytest.mark.parametrize("plant", carrousel.EUS96_DEFECTS, ids=lambda plant: plant.__name__)
+def test_a_planted_defect_of_the_jackpot_of_eus96_is_found(
+    plant: Plant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(monkeypatch)
+    faults, parts = carrousel.EUS96_DEFECTS[plant], ("carrousel-eus96",)
+    assert found(plant, lambda seed: plan_of(plan(seed, 0.1, 0, 6, parts=parts), faults))
+
+
 @pytest.mark.parametrize("plant", defects.DEFECTS, ids=lambda plant: plant.__name__)
 def test_a_planted_defect_is_found_by_its_part(
     plant: Plant, monkeypatch: pytest.MonkeyPatch
@@ -199,6 +208,7 @@ def test_a_planted_defect_in_the_commands_of_people_is_found(
         *DISK_DEFECTS,
         *cards.DEFECTS,
         *carrousel.DEFECTS,
+        *carrousel.EUS96_DEFECTS,
         *dice.DEFECTS,
         *shufflers.DEFECTS,
         *defects.DEFECTS,

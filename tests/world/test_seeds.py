@@ -69,6 +69,14 @@ class TestJackpots:
         hold(seed, 0, "carrousel")
 
 
+class TestJackpotOfEus96:
+    """The same with the jackpot of five-card draw."""
+
+    @pytest.mark.parametrize("seed", range(1, 3))
+    def test_seed(self, seed: int) -> None:
+        hold(seed, 0, "carrousel-eus96")
+
+
 class TestPeople:
     """Signed commands."""
 

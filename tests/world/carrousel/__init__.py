@@ -2,6 +2,6 @@
 jackpots with its ledger, and people who pay what is won.
 """
 
-from tests.world.carrousel.part import join
+from tests.world.carrousel.part import join, join_eus96
 
-__all__ = ["join"]
+__all__ = ["join", "join_eus96"]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec.structs import replace
 
+from controller.games.house_poker import pays
 from subscribers.carrousel import jackpot, order_of_hits
 from subscribers.carrousel.books import Books
 from subscribers.carrousel.entry import EntryBuilder
@@ -104,6 +105,22 @@ def final_before_the_others(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(order_of_hits, "all_tables_caught_up", lambda *_: True)
 
 
+def discard_is_forgotten(patch: pytest.MonkeyPatch) -> None:
+    """A hand that was made by discarding wins as one that was dealt (EUS96)."""
+    prizes = pays.prizes
+    patch.setattr(pays, "prizes", lambda rules, hands, _, **more: prizes(rules, hands, (), **more))
+
+
+def next_prize_of_the_whole(patch: pytest.MonkeyPatch) -> None:
+    """The next hand has its part of the whole meter, not of what the higher ones leave (EUS96)."""
+    prizes = pays.prizes
+
+    def of_whole(*of: Any, **_more: Any) -> list[pays.HousePokerWinner]:
+        return prizes(*of, of_whole=True)
+
+    patch.setattr(pays, "prizes", of_whole)
+
+
 KILLS = ("controller killed", "controller killed at a commit")
 DEFECTS: dict[Callable[[pytest.MonkeyPatch], None], tuple[str, ...]] = {
     stake_counted_again: KILLS,
@@ -115,3 +132,9 @@ DEFECTS: dict[Callable[[pytest.MonkeyPatch], None], tuple[str, ...]] = {
     final_before_the_others: ("wall clock set", "controller cut off", "recalls answered late"),
     start_given_up: ("ledger's disk dead", "controller killed"),
 }
+EUS96_DEFECTS: dict[Callable[[pytest.MonkeyPatch], None], tuple[str, ...]] = {
+    discard_is_forgotten: KILLS,
+    next_prize_of_the_whole: KILLS,
+    meter_of_a_refused_commit: ("ledger's disk full",),
+}
+"""Those that the jackpot of EUS96 shows."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping, Sequence
 from contextvars import Context
 from functools import partial
 from random import Random
@@ -41,12 +42,16 @@ if TYPE_CHECKING:
 SITE = "palma"
 MACHINE = "cage"
 """The machine of the controller, by which the broker knows its connection."""
-TABLES = {"BAL05": ("p1", "p2"), "ARA02": ("p3",)}
+Tables = Mapping[str, Sequence[str]]
 """By decree, the tables of its jackpot."""
-REPORTED = ("p2",)
+TABLES: Tables = {"BAL05": ("p1", "p2"), "ARA02": ("p3",)}
+EUS96_TABLES: Tables = {"EUS96": ("p4", "p5")}
+REPORTED = ("p2", "p5")
 """Tables at which the croupier reports the coins."""
 HITS, COINS = 0.35, 3
 """Part of the rounds in which something is won, and the most coins of a box in a round."""
+EUS96_COINS = 1
+"""There the house fixes the one stake of a box."""
 CLOCK_BOUND, KEEPALIVE = 0.1, 3.0
 CLOCK_SECONDS = 60.0
 """How often the clocks are set."""
@@ -91,20 +96,33 @@ class ControllerProgram(Program):
 
 def join(world: World) -> None:
     """Add the tables, the controller and the people."""
-    controller = install(world, "carrousel", MACHINE)
-    floor = Floor(world)
-    floor.check(Ledger([controller.disk], TABLES, floor.play, floor.payers))
+    _join(world, TABLES, world.random)
 
 
-def install(world: World, name: str, machine: str, standby: str = "") -> ControllerProgram:
+def join_eus96(world: World) -> None:
+    """The same with the jackpot of EUS96: five-card draw, with shares of the meter for more hands,
+    and smaller ones for those made by discarding.
+    """
+    _join(world, EUS96_TABLES, Random(f"eus96 {world.seed}"))
+
+
+def _join(world: World, tables: Tables, random: Random) -> None:
+    controller = install(world, "carrousel", MACHINE, tables=tables)
+    floor = Floor(world, tables, random)
+    floor.check(Ledger([controller.disk], tables, floor.play, floor.payers))
+
+
+def install(
+    world: World, name: str, machine: str, standby: str = "", tables: Tables = TABLES
+) -> ControllerProgram:
     """Add a controller on a machine of its own. ``standby``: the section of its pair."""
     folder = world.folder / machine
     folder.mkdir()
     file = folder / "novamas.toml"
-    tables = [name for names in TABLES.values() for name in names]
-    sections = "".join(jackpot_section(decree, names) for decree, names in TABLES.items())
+    linked = [name for names in tables.values() for name in names]
+    sections = "".join(jackpot_section(decree, names) for decree, names in tables.items())
     paired = "standby = true\n" if standby else ""
-    elsewhere = f"elsewhere = {msgspec.json.encode(tables).decode()}\n{paired}\n"
+    elsewhere = f"elsewhere = {msgspec.json.encode(linked).decode()}\n{paired}\n"
     file.write_text(CONFIGURATION + elsewhere + standby + sections, encoding="utf-8")
     (folder / "people").write_bytes(people(site=SITE))
     controller = ControllerProgram(world, name, Machine(machine), file)
@@ -115,16 +133,18 @@ def install(world: World, name: str, machine: str, standby: str = "") -> Control
 class Floor:
     """The people at the tables and those who pay, and what is checked of their ledger."""
 
-    def __init__(self, world: World) -> None:
+    def __init__(self, world: World, tables: Tables = TABLES, random: Random | None = None) -> None:
         self._world = world
-        random = Random(world.random.getrandbits(32))
+        random = Random((random or world.random).getrandbits(32))
         topics = Topics(SITE)
         self.play = play = Play(
-            seed=random.getrandbits(16), hits=HITS, coins=dict.fromkeys(TABLES, COINS)
+            seed=random.getrandbits(16),
+            hits=HITS,
+            coins={decree: EUS96_COINS if decree == "EUS96" else COINS for decree in tables},
         )
         acceptors = {
             name: Acceptor(world.loop, name, random.getrandbits(32))
-            for names in TABLES.values()
+            for names in tables.values()
             for name in names
         }
         PORTS.update(acceptors)
@@ -137,7 +157,7 @@ class Floor:
                 self._command,
                 self._ends,
             )
-            for decree, names in TABLES.items()
+            for decree, names in tables.items()
             for name in names
         }
         self.payers = Payers(

@@ -10,6 +10,7 @@ from random import Random
 from typing import Any
 
 from tests.support.chaos.linked_daemon import STAKE, Play
+from tests.support.chaos.linked_floor import GAMES
 from tests.support.chaos.poker_script import BOXES, DEALER, Script, script
 from tests.world.carrousel.acceptor import Acceptor
 
@@ -22,10 +23,10 @@ PATIENCE_STEPS = 30
 TABLE = """
 [[table]]
 id = "{name}"
-game = "poker-no-draw"
+game = "{game}"
 decree = "{decree}"
 jackpot = "{jackpot}"
-
+{settings}
 [[table.device]]
 id = "slots"
 driver = "slot-board"
@@ -64,7 +65,14 @@ class Croupier:
 
     def section(self) -> str:
         """The configuration of the table."""
-        return TABLE.format(name=self.name, decree=self.decree, jackpot=self.decree.lower())
+        game, _, settings = GAMES[self.decree]
+        return TABLE.format(
+            name=self.name,
+            game=game,
+            decree=self.decree,
+            jackpot=self.decree.lower(),
+            settings=settings,
+        )
 
     def on_state(self, body: bytes) -> None:
         """Handle the table's retained state."""
@@ -144,8 +152,16 @@ class Croupier:
             if dealt.void:
                 return [_void(shown["round"])]
             return [("hand-act", {"who": who, "action": "go"}) for who in shown["undecided"]]
+        if phase == "discards":
+            return [
+                ("hand-act", {"who": who, "action": "discard", "count": int(who in dealt.first)})
+                for who, hand in hands.items()
+                if hand["decision"] == "go" and hand["discards"] is None
+            ]
+        if phase == "drawing" or (phase == "dealer" and shown["expected"] == DEALER):
+            return [("cards-deal", {"count": 1})]
         if phase == "dealer":
-            return [("cards-show", {"who": DEALER, "cards": dealt.hands[DEALER]})]
+            return [("cards-show", {"who": DEALER, "cards": _bank(shown["dealer"], dealt)})]
         if phase == "showdown":
             return self._show(shown, dealt)
         return [_void(shown["round"])]
@@ -176,6 +192,14 @@ class Croupier:
         if len(down) == 1 and right:
             shows.append(("result-correct", {"round": shown["round"], "hands": right}))
         return shows
+
+
+def _bank(shown: list[str | None], dealt: Script) -> list[str]:
+    """The cards of the bank: as dealt, or those that are known with others for those discarded."""
+    if all(card is None for card in shown):
+        return dealt.hands[DEALER]
+    drawn = iter(dealt.rest)
+    return [next(drawn) if card is None else card for card in shown]
 
 
 def _coins(dealt: Script, chance: Random) -> Iterator[tuple[str, int]]:

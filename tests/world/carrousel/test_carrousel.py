@@ -20,6 +20,13 @@ def test_the_ledger_holds_under_the_faults_of_a_seed(seed: int) -> None:
     assert any(" payers " in line for line in outcome.trace), "nothing was won"
 
 
+@pytest.mark.parametrize("seed", range(3, 5))
+def test_the_ledger_of_eus96_holds_under_the_faults_of_a_seed(seed: int) -> None:
+    outcome = run(plan(seed, hours=0.04, tables=0, faults=6, parts=("carrousel-eus96",)))
+    assert outcome.finding is None, "\n".join(outcome.trace[-50:])
+    assert any(" payers " in line for line in outcome.trace), "nothing was won"
+
+
 def test_a_seed_gives_the_same_jackpots_again(tmp_path: Path) -> None:
     digests = set()
     for _ in range(2):
