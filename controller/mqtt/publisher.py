@@ -23,6 +23,7 @@ from common.contract.node import BrokerConnection
 from common.contract.orders import RECALL
 from common.contract.topics import Topics
 from common.log import structlog
+from common.wakeup import Wakeup
 from controller.configuration.settings import BrokerConfig
 from controller.journal.journal import Journal
 from controller.mqtt.command_desk import queue_key
@@ -107,9 +108,9 @@ class Publisher:
         self._api = api
         self._changed = changed
         self._exclusive = exclusive or Exclusive()
-        self._wake = asyncio.Event()
+        self._wake = Wakeup()
         self._end = asyncio.Event()
-        self._retry_now = asyncio.Event()
+        self._retry_now = Wakeup()
         """Set to skip the pause before the next attempt to connect."""
         url, wake = broker.url, self._wake.set
         self._own_topics = own_topics = OwnTopics()
@@ -262,9 +263,7 @@ class Publisher:
             self._health.connected = False
             self._changed()
             pause = next_pause(pause, lasted, in_vain=in_vain)
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(pause * (1 + randomness.fraction()) / 2):
-                    await self._retry_now.wait()
+            await self._retry_now.wait(pause * (1 + randomness.fraction()) / 2)
             if not self._end.is_set():
                 self._retry_now.clear()
 
@@ -465,9 +464,7 @@ class Publisher:
         timeout = connection.acknowledgement_time_left()
         if self.outbox.unreadable:
             timeout = min(JOURNAL_RETRY_SECONDS, timeout or JOURNAL_RETRY_SECONDS)
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(timeout):
-                await self._wake.wait()
+        await self._wake.wait(timeout)
         self._wake.clear()
 
     def _on_own_topic(self, message: IncomingMessage, *, v5: bool) -> None:

@@ -23,6 +23,7 @@ from common.people.people_file import PeopleFile, PeopleInForce
 from common.people.seen import SeenCommands
 from common.people.signed_command import CLOCK_TOLERANCE_SECONDS, seen_before
 from common.readings import AnyReading
+from common.wakeup import Wakeup
 from controller.configuration.settings import BrokerConfig, Configuration
 from controller.journal.journal import Journal
 from controller.journal.setup import Boot
@@ -138,7 +139,7 @@ class Daemon:
         self._deadline = deadline
         self._configuration = configuration
         self._log = structlog.get_logger()
-        self._health_due = asyncio.Event()
+        self._health_due = Wakeup()
         self._stages = Stages()
         self._journal = (
             open_journal(Path(configuration.journal.path)) if pair is None else pair.journal

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import platform
 from collections.abc import Callable
 from typing import Any
@@ -14,6 +12,7 @@ from common import clock
 from common.contract.node import Checkpoint, Health, PeopleHealth, ReloadHealth, StandbyHealth
 from common.contract.times import format_utc
 from common.contract.version import VERSION
+from common.wakeup import Wakeup
 from controller.journal.journal import Journal
 from controller.mqtt.publisher import Publisher
 from controller.mqtt.tables_api import TablesApi
@@ -117,7 +116,7 @@ class HealthPublisher:
         reporter: HealthReporter,
         api: TablesApi,
         checkpoint: Callable[[], Checkpoint],
-        due: asyncio.Event,
+        due: Wakeup,
         wake: Callable[[], None],
     ) -> None:
         self._reporter = reporter
@@ -146,7 +145,5 @@ class HealthPublisher:
             await clock.sleep((clock.thread_time() - start) / MAX_REPORT_CPU_SHARE)
             trouble = self._reporter.trouble()
             while clock.monotonic() < due and self._reporter.trouble() == trouble:
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(CHECK_INTERVAL_SECONDS):
-                        await self._due.wait()
-                        break
+                if await self._due.wait(CHECK_INTERVAL_SECONDS):
+                    break
