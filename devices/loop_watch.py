@@ -63,6 +63,10 @@ class LoopWatch:
         """The shortest of their ticks."""
         self._timer: asyncio.TimerHandle | None = None
 
+    def suspended(self) -> float:
+        """Return :func:`suspended_seconds`."""
+        return suspended_seconds()
+
     def polled(self) -> float:
         """Return loop time plus :func:`suspended_seconds`; bytes that had arrived by then were read
         in an earlier iteration.

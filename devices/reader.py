@@ -13,7 +13,7 @@ from devices.links import LinkFailedError, connect
 from devices.links.descriptor import DescriptorLink
 from devices.links.link import WRITE_TIMEOUT_SECONDS
 from devices.links.threaded import ThreadedLink
-from devices.loop_watch import loop_watch, suspended_seconds, tick
+from devices.loop_watch import loop_watch, tick
 
 MIN_TIMER_SECONDS, MAX_TIMER_SECONDS = 0.005, 5.0
 """Limits for the timer of a deadline, in seconds of the event loop. The minimum makes a deadline
@@ -149,7 +149,7 @@ class LinkReader:
 
     def _now(self) -> float:
         """Loop time plus the time that the machine was suspended."""
-        return self._loop.time() + suspended_seconds()
+        return self._loop.time() + self._loop_watch.suspended()
 
     def _resumed(self, slept: float) -> None:
         """Read what the kernel kept while the machine was suspended, and end the link: data sent

@@ -92,6 +92,8 @@ class PublishWindow:
 
     def flush(self) -> None:
         """Write queued messages, as far as the window has room."""
+        if not self._waiting:
+            return
         taken = len(self._in_flight) + max(self._reserved, len(self._direct))
         room = min(self.limit - taken, len(self._waiting))
         if room <= 0:

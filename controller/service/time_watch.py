@@ -117,12 +117,13 @@ class TimeWatch:
             return
         steps, self._steps = self._steps, []
         for runner in self._runners:
+            if runner.table.time_bound == bound and not steps:  # as mostly
+                continue
             readings: list[ClockStep | ClockBound] = []
             if runner.table.time_bound != bound:
                 readings.append(ClockBound(at=runner.clock(), bound=bound))
             readings += (ClockStep(at=runner.clock(), step=step) for step in steps)
-            if readings:
-                runner.on_readings(readings)
+            runner.on_readings(readings)
 
     def _update_alert(self, time_kept: TimeKept) -> None:
         """Raise, reword or clear the alert when its stage changes."""

@@ -225,8 +225,7 @@ async def test_what_the_kernel_kept_of_a_suspended_machine_is_late(
     recording = read_recording(path)
     peer, codec = connect(recording, kind), make(recording)
     clock, slept = [0.0], [0.0]
-    for module in (devices.loop_watch, devices.reader):
-        monkeypatch.setattr(module, "suspended_seconds", lambda: slept[0])
+    monkeypatch.setattr(devices.loop_watch, "suspended_seconds", lambda: slept[0])
     async with running(peer.url, codec=codec, clock=lambda: clock[0]) as floor:
         await until_async(lambda: floor.device.health().link)
         live_chunks = chunks(recording)[:AT_PACE]

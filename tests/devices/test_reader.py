@@ -187,8 +187,7 @@ async def test_after_a_suspension_what_was_kept_is_read_and_the_link_ends(
 ) -> None:
     """The loop's clock stopped meanwhile."""
     slept = 0.0
-    for module in (devices.loop_watch, devices.reader):
-        monkeypatch.setattr(module, "suspended_seconds", lambda: slept)
+    monkeypatch.setattr(devices.loop_watch, "suspended_seconds", lambda: slept)
     received: list[tuple[bytes, float]] = []
     link = await asyncio.to_thread(open_to_read, peer.url, "wheel")
     reader = LinkReader(link, lambda data, waited: received.append((data, waited)), None)
@@ -209,8 +208,7 @@ async def test_a_suspension_is_noticed_on_a_link_that_is_silent(
     pty: Pty, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slept = 0.0
-    for module in (devices.loop_watch, devices.reader):
-        monkeypatch.setattr(module, "suspended_seconds", lambda: slept)
+    monkeypatch.setattr(devices.loop_watch, "suspended_seconds", lambda: slept)
     link = open_to_read(pty.url, "shoe")
     reader = LinkReader(link, lambda _, __: None, None)
     await looked_again()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
@@ -57,6 +58,16 @@ def placeless(configuration: Configuration) -> Configuration:
     )
 
 
+def _configuration(file: Path) -> Configuration:
+    """Read a configuration. A daemon that is started again mostly has the one of before."""
+    return _loaded(file, file.read_bytes())
+
+
+@lru_cache(maxsize=8)
+def _loaded(file: Path, _text: bytes) -> Configuration:
+    return placeless(load(file))
+
+
 def daemon(file: Path, disk: Disk) -> Serve:
     """Return what serves as the daemon of this configuration, with its journal on that disk."""
 
@@ -71,7 +82,7 @@ def daemon(file: Path, disk: Disk) -> Serve:
 
     async def live(stop: asyncio.Event) -> None:
         deadline = cast("Deadline", cast("Any", _NoDeadline()))
-        configuration = placeless(load(file))
+        configuration = _configuration(file)
         if configuration.standby is not None:
             ready = asyncio.Event()
             await serve_in_pair(configuration, deadline, None, ready, stop, disk.journal)

@@ -38,6 +38,10 @@ class WorldLoopWatch(LoopWatch):
         self._watching.remove((tick, resumed))
         self._interval = min((interval for interval, _ in self._watching), default=inf)
 
+    def suspended(self) -> float:
+        """See :class:`LoopWatch`. A world knows it without its clocks."""
+        return self._process.machine.suspended
+
     def polled(self) -> float:
         """See :class:`LoopWatch`."""
         self._tick_until_now()
