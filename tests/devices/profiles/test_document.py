@@ -72,6 +72,11 @@ def test_the_camera_of_the_page_of_witnesses_is_the_one_of_the_tests() -> None:
     assert profile == (FOLDER / "idp-roulette.toml").read_text()
 
 
+def test_the_camera_of_the_page_of_devices_that_post_is_the_one_of_the_tests() -> None:
+    page = (contract.DOCS / "technician" / "http-device.md").read_text()
+    assert f"```toml\n{(FOLDER / 'idp-roulette-http.toml').read_text()}```" in page
+
+
 def test_the_readings_of_the_example_are_those_of_the_recording() -> None:
     golden = (
         (FOLDER.parent / "recordings" / "acme-rota-spins.readings.jsonl").read_text().splitlines()
