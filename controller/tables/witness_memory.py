@@ -16,17 +16,19 @@ Place = Number | tuple[int, ...]
 class WitnessMemory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What is remembered between two inputs. ``live``: the round whose bets are closed and that has
     no outcome; ``ended``: the last one that has one, at ``ended_at``, and ``published`` its result;
-    ``previous_at``: when the one before ended, or when the table resumed. ``reports``: by round of
-    the ``session``. ``own_ids``: by witness, its own number of a round, and the round. ``silent``:
-    by witness, the consecutive results without a report.
+    ``previous_at``: when the one before ended, or when the table resumed. ``unplayed_at``: when the
+    table's own device last reported while no round was live. ``reports``: by round of the
+    ``session``. ``own_rounds``: by witness, its own numbers of the latest rounds, and the round of
+    each. ``silent``: by witness, the consecutive results without a report.
     """
 
     live: int = 0
     ended: int = 0
     ended_at: float | None = None
     previous_at: float | None = None
+    unplayed_at: float | None = None
     published: Place | None = None
     reports: dict[int, tuple[WitnessStatement, ...]] = {}
-    own_ids: dict[str, tuple[int, int]] = {}
+    own_rounds: dict[str, dict[int, int]] = {}
     session: int = 0
     silent: dict[str, int] = {}

@@ -66,14 +66,19 @@ def on_witness(
     """Handle a reading of any device of the table: evidence, if the device is a second witness.
     Return the events about it. ``requested``: witnesses that are asked about each round by number.
     """
-    within = witnesses.get(reading.device)
+    within, memory = witnesses.get(reading.device), facts.witnessed
     if within is None:
+        if (
+            witnesses
+            and not memory.live
+            and isinstance(reading, WheelNumber | WheelCell | DiceRead)
+        ):
+            facts.witnessed = replace(memory, unplayed_at=reading.at)
         return []
-    memory = facts.witnessed
     if isinstance(reading, LinkLost) and reading.reason in (RESTART_REASON, OUTAGE_REASON):
         # which round a report is about that comes soon afterwards, is unknown
         facts.witnessed = replace(
-            memory, ended=0, ended_at=reading.at, previous_at=None, published=None, own_ids={}
+            memory, ended=0, ended_at=reading.at, previous_at=None, published=None, own_rounds={}
         )
         return []
     if not isinstance(reading, WheelNumber | DiceRead) or reading.late:
@@ -91,7 +96,8 @@ def on_witness(
 def round_of(memory: WitnessMemory, at: float, within: float) -> int:
     """Return the round that a report at this time is about; 0: none for certain."""
     if memory.live:
-        is_certain = memory.ended_at is None or at > memory.ended_at + within
+        ends = (memory.ended_at, memory.unplayed_at)
+        is_certain = all(end is None or at > end + within for end in ends)
         return memory.live if is_certain else 0
     if memory.ended_at is None or at > memory.ended_at + within:
         return 0
@@ -155,7 +161,7 @@ def on_report(
     memory = replace(
         memory,
         reports=dict(sorted(by_round.items())[-MAX_REMEMBERED_ROUNDS:]),
-        own_ids=memory.own_ids if own_id is None else {**memory.own_ids, device: (own_id, number)},
+        own_rounds=_with_own_id(memory.own_rounds, device, own_id, number),
         silent={**memory.silent, device: 0},
     )
     return memory, events
@@ -254,8 +260,18 @@ def _is_of_another_round(
     memory: WitnessMemory, device: str, own_id: int | None, number: int
 ) -> bool:
     """Whether the witness itself numbers this report as one of an earlier round."""
-    known = memory.own_ids.get(device)
-    return known is not None and own_id == known[0] and number != known[1]
+    own_rounds = memory.own_rounds.get(device, {})
+    return own_id is not None and own_rounds.get(own_id, number) != number
+
+
+def _with_own_id(
+    known: dict[str, dict[int, int]], device: str, own_id: int | None, number: int
+) -> dict[str, dict[int, int]]:
+    """Add the witness's own number of a round to those that are known."""
+    if own_id is None:
+        return known
+    own_rounds = {**known.get(device, {}), own_id: number}
+    return {**known, device: dict(list(own_rounds.items())[-MAX_REMEMBERED_ROUNDS:])}
 
 
 def _statements(

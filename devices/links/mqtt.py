@@ -75,6 +75,13 @@ def connect(address: Address) -> Link:
     return MqttLink(address, parse_options(address, MqttSettings))
 
 
+def line_of(base: str, topic: str, payload: bytes, *, retained: bool) -> bytes:
+    """Return the line that a message below the base topic is read as."""
+    below = topic.removeprefix(f"{base}/").encode()
+    shown = escape(below) if len(below) <= MAX_TOPIC_BYTES else UNREADABLE_TOPIC
+    return f"{shown} {int(retained)} {escape(payload[:MAX_PAYLOAD_BYTES])}\n".encode("ascii")
+
+
 class MqttLink:
     """One connection. The library's thread queues messages; :meth:`read` takes them out."""
 
@@ -178,14 +185,10 @@ class MqttLink:
     def _message(self, _client: paho.Client, _data: object, message: paho.MQTTMessage) -> None:
         # an exception here would end the library's thread unnoticed
         try:
-            subtopic = message.topic.removeprefix(f"{self._base}/").encode()
-            topic = escape(subtopic) if len(subtopic) <= MAX_TOPIC_BYTES else UNREADABLE_TOPIC
+            topic = message.topic
         except UnicodeDecodeError:
-            topic = UNREADABLE_TOPIC
-        text = (
-            f"{topic} {int(message.retain)} {escape(bytes(message.payload[:MAX_PAYLOAD_BYTES]))}\n"
-        )
-        self._put(text.encode("ascii"))
+            topic = f"{self._base}/{UNREADABLE_TOPIC}"
+        self._put(line_of(self._base, topic, bytes(message.payload), retained=message.retain))
 
     def _put(self, item: bytes | LinkFailedError) -> None:
         # if the queue is full, end the link, so that it is reopened

@@ -19,6 +19,7 @@ from tests.world import (
     shufflers,
 )
 from tests.world.carrousel import pair as controllers
+from tests.world.witnesses import part as witnesses
 
 if TYPE_CHECKING:
     from tests.world.world import World
@@ -39,6 +40,7 @@ PARTS: dict[str, Callable[[World], None]] = {
     "shufflers": shufflers.join,
     "sqlite": disk.join,
     "twin": nodes.join_twin,
+    "witnesses": witnesses.join,
 }
 """Name of each part, and how it joins a world: it adds what it needs before anything starts."""
 SAME_FAULTS = {"carrousel-eus96": "carrousel"}

@@ -127,6 +127,8 @@ class World:
             for number, (name, wheel) in enumerate(self.wheels.items())
         }
         """The configuration of each table."""
+        self.profiles = [kinds.FOLDER / profile for profile in kinds.PROFILES]
+        """The files beside the configuration of each daemon."""
         self.sections: list[str] = []
         """Further sections of the configuration of the daemons."""
         self.people = UNSIGNED
@@ -189,8 +191,8 @@ class World:
         folder.mkdir()
         file = folder / "novamas.toml"
         file.write_text(text, encoding="utf-8")
-        for profile in kinds.PROFILES:
-            shutil.copy(kinds.FOLDER / profile, folder)
+        for profile in self.profiles:
+            shutil.copy(profile, folder)
         on_stored = partial(self._on_stored, name)
         on_lost = partial(self._on_lost, name)
         disk = Disk(self.loop, self.random, on_stored, on_lost, real=self.sqlite)

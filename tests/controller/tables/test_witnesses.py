@@ -267,6 +267,22 @@ def test_a_round_of_the_witness_counts_for_one_round() -> None:
     assert reported.round == 2
 
 
+def test_a_repeated_round_of_the_witness_counts_for_none_after_a_newer_one() -> None:
+    table = playing()
+    take(table, number(110.0, 17, "camera", spin=1), number(111.0, 17))
+    take(table, *bets(200.0), number(210.0, 4, "camera", spin=2))
+    assert not take(table, number(211.0, 17, "camera", spin=1))
+    assert of(RoundResult, take(table, number(212.0, 4)))
+
+
+def test_a_late_report_of_a_spin_without_a_round_does_not_count() -> None:
+    """The ball ran when the session was opened, and fell before the first bets."""
+    table = make()
+    take(table, opened(), number(95.0, 9), *bets(100.0))
+    assert not take(table, number(104.0, 9, "camera"))
+    assert of(RoundResult, take(table, number(110.0, 17)))
+
+
 def test_agreement_is_counted() -> None:
     table, counters = playing(), EventCounters()
     for inputs in (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 from tests.world.device import Device
@@ -36,6 +37,8 @@ class Wheel(Device):
         """When it last showed its last number as a result."""
         self.mistaken: set[Number] = set()
         """What its sensors took for a number, right or wrong: candidates, if anything."""
+        self.on_shown: list[Callable[[Shown], None]] = []
+        """Called with each number that it shows."""
         self._shows = False
         self._ordinal = -1
         super().__init__(loop, name, kind, self.model, seed)
@@ -52,6 +55,8 @@ class Wheel(Device):
             if not showed and spin.ordinal != self._ordinal:
                 self._ordinal = spin.ordinal
                 self.played.append(Shown(self.now, spin))
+                for notify in self.on_shown:
+                    notify(self.played[-1])
 
     def received(self) -> None:
         """Answer at once."""
