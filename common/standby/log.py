@@ -127,6 +127,17 @@ class RecordLog(Generic[_Body]):
         except Exception as error:
             raise await self._error_after(error) from None
 
+    async def replicas(self) -> tuple[int, int]:
+        """Return how many nodes have to store it, and how many are up to date. Raises
+        :class:`StoreUnreachableError`.
+        """
+        try:
+            async with asyncio.timeout(self._timeout):
+                await self._connect()
+                return await self._session.replicas(self.name)
+        except Exception as error:
+            raise await self._error_after(error) from None
+
     async def close(self) -> None:
         """Close the connection."""
         self._stream = None

@@ -50,6 +50,16 @@ class StoreSession:
                 async with asyncio.timeout(self.timeout):
                     await client.end()
 
+    async def replicas(self, stream: str) -> tuple[int, int]:
+        """Return how many nodes have to store a stream, and how many are up to date. Raises the
+        errors of nats-py.
+        """
+        client = self.client
+        assert client is not None
+        found = await client.jetstream().stream_info(stream)
+        others = [] if found.cluster is None else found.cluster.replicas or []
+        return found.config.num_replicas or 1, 1 + sum(bool(peer.current) for peer in others)
+
     async def error_after(self, error: Exception) -> NovamasError:
         """Return the error to raise after a failed request. The next one uses another server."""
         if isinstance(error, NovamasError):

@@ -109,14 +109,9 @@ class RecordStore(Generic[_Body]):
         try:
             async with asyncio.timeout(self._timeout):
                 await self._connect()
-                client = self._session.client
-                assert client is not None
-                stream = await client.jetstream().stream_info(f"KV_{self._settings.bucket}")
+                return await self._session.replicas(f"KV_{self._settings.bucket}")
         except Exception as error:
             raise await self._error_after(error) from None
-        cluster = stream.cluster
-        others = [] if cluster is None else cluster.replicas or []
-        return stream.config.num_replicas or 1, 1 + sum(bool(peer.current) for peer in others)
 
     async def close(self) -> None:
         """Close the connection."""

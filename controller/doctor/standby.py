@@ -12,6 +12,7 @@ from common.standby.record import LeaseRecord, read_record
 from common.standby.seal import StructSigner
 from common.standby.store import RecordStore, StoreEntry
 from controller.configuration.settings import Configuration, StandbyConfig
+from controller.doctor import ledger_log
 from controller.doctor.finding import Finding
 
 TABLES = "the tables"
@@ -34,6 +35,7 @@ def check(configuration: Configuration) -> Iterator[Finding]:
     if carrousel.standby:
         seal = StructSigner(f"{site.id}/{carrousel.node}", lambda: None, carrousel.standby_keys)
         yield from asyncio.run(_check(settings, carrousel.node, seal, "jackpots", "the ledger"))
+        yield from asyncio.run(ledger_log.check(settings, configuration))
 
 
 async def _check(

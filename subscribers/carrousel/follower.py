@@ -16,11 +16,11 @@ from common import clock
 from common.contract.times import format_utc
 from common.log import structlog
 from common.standby.errors import StoreUnreachableError, StoreUnusableError
+from common.standby.ledger_message import LedgerMessage
 from common.standby.log import LogBounds, RecordLog
 from subscribers.carrousel.books import Books
 from subscribers.carrousel.facts import ControllerStarted
 from subscribers.carrousel.ledger_file import create_ledger
-from subscribers.carrousel.ledger_message import LedgerMessage
 from subscribers.carrousel.ledger_state import OrderRefusedError
 from subscribers.carrousel.mark import VerificationMark, write_mark
 from subscribers.carrousel.reading import read_fact

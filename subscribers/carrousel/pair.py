@@ -25,7 +25,7 @@ from common.standby.errors import OvertakenError, StoreUnreachableError, StoreUn
 from common.standby.exchange import StatementExchange
 from common.standby.fence import Fence
 from common.standby.lease import RENEWALS_PER_LEASE, OwnIdentity, grace_seconds
-from common.standby.log import RecordLog
+from common.standby.ledger_message import LEDGER_SUFFIX, LedgerMessage, ledger_log
 from common.standby.record import MAX_TEXT_CHARACTERS, LeaseRecord, read_record
 from common.standby.right import (
     CHECKS_PER_LEASE,
@@ -55,7 +55,6 @@ from common.tasks import end_tasks
 from subscribers.carrousel.alerting import AlertReporter
 from subscribers.carrousel.checkpoints import signing_key
 from subscribers.carrousel.follower import LedgerFollower
-from subscribers.carrousel.ledger_message import LedgerMessage, encode_message, read_message
 from subscribers.carrousel.metrics import STANDBY_FAMILIES, StandbyStatus
 from subscribers.carrousel.schema import LedgerError
 from subscribers.carrousel.self_check import check_program, configuration_digest
@@ -66,10 +65,8 @@ from subscribers.carrousel.tenure import RETRY_SECONDS, LedgerTenure, broker_kee
 from subscribers.carrousel.wiring import order_people
 from subscribers.feed.connection import ServiceConnection
 
-STATEMENTS_SUFFIX, LEDGER_SUFFIX = ".controllers", ".ledger"
-"""Suffixes of the lease's key: the key of the statements, and the name that entries of the log are
-signed for.
-"""
+STATEMENTS_SUFFIX = ".controllers"
+"""Suffix of the lease's key: the key of the statements."""
 JOURNAL_ID_CHARACTERS = 32
 NO_BROKER = "the broker cannot be reached"
 PAIR_ALERTS: tuple[JackpotAlert, ...] = ("standby_unready", "standby_different")
@@ -103,19 +100,6 @@ async def run_in_pair(
             await pair.release()
     finally:
         await pair.close()
-
-
-def ledger_log(settings: CarrouselSettings, seal: StructSigner) -> RecordLog[LedgerMessage]:
-    """Return the log of a pair's ledger."""
-    standby = settings.standby
-    assert standby is not None
-    return RecordLog(
-        standby,
-        f"{standby.bucket}-{settings.node}-ledger",
-        reply_timeout(standby.lease),
-        partial(read_message, seal=seal),
-        partial(encode_message, seal=seal),
-    )
 
 
 class ControllerPair:
@@ -153,7 +137,7 @@ class ControllerPair:
         self._people = order_people(settings)
         self._shared = SharedPeople(standby, node, timeout, lambda: self._people.file)
         self._fence = Fence()
-        self._log = ledger_log(settings, entries)
+        self._log = ledger_log(standby, node, timeout, entries)
         self._follower = LedgerFollower(
             path=path, log=self._log, key=key, boot=self._own.boot, open_ledger=open_ledger
         )

@@ -14,12 +14,12 @@ import msgspec
 
 from common.command_line import end_process
 from common.errors import NovamasError
+from common.standby.ledger_message import LEDGER_SUFFIX, LedgerMessage, ledger_log
 from common.standby.log import RecordLog
+from common.standby.right import reply_timeout
 from common.standby.seal import StructSigner
 from common.standby.settings import instance_name
 from subscribers.carrousel.checkpoints import signing_key
-from subscribers.carrousel.ledger_message import LedgerMessage
-from subscribers.carrousel.pair import LEDGER_SUFFIX, ledger_log
 from subscribers.carrousel.schema import LedgerError
 from subscribers.carrousel.settings import CarrouselSettings
 from subscribers.carrousel.store import LedgerStore
@@ -51,7 +51,7 @@ async def _promote(settings: CarrouselSettings, *, confirmed: bool) -> int:
         seal = StructSigner(
             f"{settings.site}/{settings.node}{LEDGER_SUFFIX}", lambda: key, standby.keys
         )
-        log = ledger_log(settings, seal)
+        log = ledger_log(standby, settings.node, reply_timeout(standby.lease), seal)
         try:
             last = await _last(log)
             sequence, known = (0, None) if last is None else last

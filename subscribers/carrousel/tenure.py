@@ -7,10 +7,10 @@ from __future__ import annotations
 from common import clock
 from common.log import structlog
 from common.standby.errors import OvertakenError, StoreUnreachableError, StoreUnusableError
+from common.standby.ledger_message import LedgerMessage, ShippedEntry
 from common.standby.log import RecordLog
 from common.standby.right import LeaseHolder
 from subscribers.carrousel.books import Books
-from subscribers.carrousel.ledger_message import LedgerMessage, ShippedEntry
 from subscribers.carrousel.metrics import StandbyStatus
 from subscribers.carrousel.orders import OrderPeople
 from subscribers.feed.connection import KEEPALIVE_SECONDS

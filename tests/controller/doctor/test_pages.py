@@ -19,6 +19,9 @@ ANSWERS = {
     "docs/integrator/scale.md#set-up-nats": ("2.10.23", "2.12.3", "sync_interval"),
     "docs/technician/systemd.md#install": ("/etc/systemd/system", "systemctl enable"),
     "docs/integrator/commands.md": ("64 KiB",),
+    "docs/technician/carrousel-standby.md#when-the-store-or-a-ledger-is-lost": (
+        *("step 3", ".checkpoint", ".verified", "novamas carrousel promote"),
+    ),
     "docs/engineer/extensions.md#enable-one": ("pip install", "[extensions]"),
 }
 """Places that findings of ``doctor`` name, and what must be there."""

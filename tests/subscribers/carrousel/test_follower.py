@@ -16,18 +16,18 @@ from hypothesis import strategies as st
 from nacl.signing import SigningKey
 
 from common.standby.errors import OvertakenError, StoreUnusableError
+from common.standby.ledger_message import (
+    LedgerMessage,
+    ShippedEntry,
+    encode_message,
+    read_message,
+)
 from common.standby.log import RecordLog
 from common.standby.seal import StructSigner
 from subscribers.carrousel.accounts import Cause
 from subscribers.carrousel.books import Books
 from subscribers.carrousel.facts import ControllerStarted, Fact, Staked, TermsGiven
 from subscribers.carrousel.follower import LedgerFollower
-from subscribers.carrousel.ledger_message import (
-    LedgerMessage,
-    ShippedEntry,
-    encode_message,
-    read_message,
-)
 from subscribers.carrousel.settings import StandbySettings
 from subscribers.carrousel.store import LedgerStore
 from subscribers.carrousel.verification import verify

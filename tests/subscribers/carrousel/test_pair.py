@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 import signal
 import sqlite3
@@ -17,10 +18,18 @@ import msgspec
 import pytest
 
 from common.standby.fence import FENCED_EXIT_STATUS
+from controller.configuration.settings import (
+    CarrouselConfig,
+    Configuration,
+    SiteConfig,
+    StandbyConfig,
+)
+from controller.doctor import ledger_log
 from subscribers.carrousel.verification import verify
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.carrousel.floor import (
     SEED,
+    SITE,
     STAKE,
     Controller,
     Dealer,
@@ -229,6 +238,18 @@ def test_nothing_counts_that_the_store_has_not_acknowledged(floor: PairFloor) ->
     floor.until("the meter", lambda state: state["value"] == SEED + RISE)
 
 
+def examined(floor: PairFloor, controller: Controller) -> list[tuple[str, str, str]]:
+    """Return what ``novamas doctor`` finds of the log on the machine of a controller."""
+    pair = StandbyConfig(servers=(floor.store.url,), replicas=1)
+    configuration = Configuration(
+        site=SiteConfig(id=SITE),
+        carrousel=CarrouselConfig(path=str(controller.ledger), standby=True),
+        standby=pair,
+    )
+    found = asyncio.run(ledger_log.check(pair, configuration))
+    return [(each.level, each.what, each.do) for each in found]
+
+
 def promoted(controller: Controller, *options: str) -> subprocess.CompletedProcess[str]:
     """Begin the log again with the ledger of a controller."""
     module = (sys.executable, "-m", "subscribers.carrousel.promote", "--settings")
@@ -244,6 +265,10 @@ def test_a_store_that_lost_the_log_waits_for_a_person(floor: PairFloor) -> None:
     floor.dealer.coin("poker-2")
     floor.until("the meter", lambda state: state["value"] == SEED + 2 * RISE)
     assert first.stop() == 0
+    log, ledger = examined(floor, first)
+    assert (log[0], ledger[0]) == ("ok", "ok")
+    [_, behind] = examined(floor, second)
+    assert (behind[0], "lacks 2 entries" in behind[1]) == ("warning", True), behind
     refused = promoted(first, "--yes")
     assert refused.returncode == 1
     assert "nothing is lost" in refused.stderr
@@ -255,6 +280,9 @@ def test_a_store_that_lost_the_log_waits_for_a_person(floor: PairFloor) -> None:
         controller.start()
         until("it waits", lambda: "promote" in floor.controller.log(), controller.log)
         controller.kill()
+    [lost] = examined(floor, first)
+    assert lost[0] == "fault"
+    assert "novamas carrousel promote" in lost[2]
     asked = promoted(first)
     assert asked.returncode == 3
     assert "add --yes" in asked.stdout
@@ -263,5 +291,6 @@ def test_a_store_that_lost_the_log_waits_for_a_person(floor: PairFloor) -> None:
     floor.serves(0, 2)
     second.start()
     until("it needs a copy", lambda: "copy the ledger" in second.log(), second.log)
+    assert "copy the ledger" in examined(floor, second)[-1][2]
     floor.dealer.coin("poker-1", round=2)
     floor.until("the meter", lambda state: state["value"] == SEED + 3 * RISE)

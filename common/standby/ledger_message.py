@@ -1,15 +1,21 @@
 """The messages in the log of a pair of controllers: the entries of the ledger, commit by commit,
-and the beginning of each term. Pure.
+and the beginning of each term.
 """
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Annotated
 
 import msgspec
 
 from common.chain.schema import ChainHead
+from common.standby.log import RecordLog
 from common.standby.seal import SignedStruct, StructSigner
+from common.standby.settings import StoreSettings
+
+LEDGER_SUFFIX = ".ledger"
+"""Suffix of the lease's key: the name that entries of the log are signed for."""
 
 Position = Annotated[int, msgspec.Meta(ge=0, le=2**52)]
 
@@ -68,3 +74,18 @@ def read_message(body: bytes, seal: StructSigner) -> LedgerMessage | None:
     except (ValueError, RecursionError, OverflowError):
         return None
     return message if seal.verify(message) else None
+
+
+def ledger_log(
+    settings: StoreSettings, node: str, timeout: float, seal: StructSigner
+) -> RecordLog[LedgerMessage]:
+    """Return the log of a pair's ledger. ``node``: the key of its lease; ``timeout``: maximum
+    seconds for each reply.
+    """
+    return RecordLog(
+        settings,
+        f"{settings.bucket}-{node}-ledger",
+        timeout,
+        partial(read_message, seal=seal),
+        partial(encode_message, seal=seal),
+    )
