@@ -20,6 +20,7 @@ from controller.proof.audit import audit
 from controller.proof.findings import Audit
 from controller.proof.outcome import ProofOutcome
 from tests.support.journal.forgeries import FORGERIES, three_runs
+from tests.web.firefox import OLD
 
 ALL = "20"
 """The days of this century."""
@@ -148,4 +149,14 @@ def test_a_browser_without_ed25519_says_so_and_judges_nothing(
     page.add_init_script(old)
     assert outcome(page, forged["nothing"].page) == ProofOutcome.NOT_JUDGED
     assert words()["lacking.ed25519"]["en"] in page.inner_text("#verdict")
+    assert outcome(page, forged["a number changed"].page) == ProofOutcome.DOES_NOT_HOLD
+
+
+def test_a_browser_that_cannot_run_the_checker_accuses_nobody(
+    forged: dict[str, Forged], page: Page
+) -> None:
+    """One before 2023 cannot decompress, and a page over plain HTTP has no digests."""
+    page.add_init_script(f"({OLD})()")
+    assert outcome(page, forged["nothing"].page) == ProofOutcome.NOT_JUDGED
+    assert words()["lacking.browser"]["en"] in page.inner_text("#verdict")
     assert outcome(page, forged["a number changed"].page) == ProofOutcome.DOES_NOT_HOLD

@@ -727,7 +727,8 @@
         await ANSWERS[data.kind](data);
       } catch (error) {
         failed = true;
-        postMessage({ kind: "damaged", why: String(error), done });
+        const able = typeof DecompressionStream === "function" && crypto.subtle !== undefined;
+        postMessage(able ? { kind: "damaged", why: String(error), done } : { kind: "unable" });
       }
     });
   };

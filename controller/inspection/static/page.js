@@ -20,6 +20,7 @@
   /** @type {any} */
   let overview = null;
   let damage = "";
+  let unable = false;
   let progress = { done: 0, total: 0 };
   const preferred = navigator.languages.map((each) => each.slice(0, 2));
   let language = preferred.find((each) => each in TEXTS) ?? "en";
@@ -137,7 +138,8 @@
   function conclusion() {
     const statements = [header.audit, header.witness].filter(Boolean);
     const against = statements.filter((each) => each.outcome === "does_not_hold");
-    if (damage || verdict.problems.length || against.length) return "does_not_hold";
+    if (damage || verdict?.problems.length || against.length) return "does_not_hold";
+    if (unable) return "could_not_be_judged";
     const uncovered = verdict.given && verdict.covered.entries < verdict.counts.entries;
     const lacking =
       !header.audit ||
@@ -164,8 +166,8 @@
   function reasons(outcomeFound) {
     if (damage) return [text("problem.damaged", { why: damage })];
     if (outcomeFound === "does_not_hold") {
-      const found = verdict.problems.map(spelled);
-      if (verdict.more) found.push(text("verdict.more", { count: count(verdict.more) }));
+      const found = (verdict?.problems ?? []).map(spelled);
+      if (verdict?.more) found.push(text("verdict.more", { count: count(verdict.more) }));
       return [
         ...found,
         ...stated("audit", header.audit?.against),
@@ -175,6 +177,7 @@
     if (outcomeFound === "holds") {
       return [verdict.given ? text("verdict.signed_by_given") : text("verdict.key_not_given")];
     }
+    if (unable) return [text("lacking.browser")];
     const lacking = [];
     const uncovered = verdict.counts.entries - verdict.covered.entries;
     if (!verdict.canSign) lacking.push(text("lacking.ed25519"));
@@ -199,7 +202,7 @@
   }
 
   function banner() {
-    if (verdict === null && !damage) {
+    if (verdict === null && !damage && !unable) {
       const share = progress.total ? progress.done / progress.total : 0;
       return make(
         "section",
@@ -609,6 +612,9 @@
     } else if (data.kind === "damaged") {
       damage = data.why;
       show();
+    } else if (data.kind === "unable") {
+      unable = true;
+      show();
     } else {
       const name = `${data.kind} ${data.day} ${data.table} ${data.name}`;
       waiting.get(name)?.(data);
@@ -628,7 +634,7 @@
     worker = new Worker(URL.createObjectURL(new Blob([program], { type: "text/javascript" })));
     worker.addEventListener("message", onMessage);
     worker.addEventListener("error", () => {
-      damage = text("problem.browser");
+      unable = true;
       show();
     });
     worker.postMessage({ kind: "header", header, checkpoints: points.textContent });
