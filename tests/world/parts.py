@@ -17,6 +17,7 @@ from tests.world import (
     people,
     recorder,
     shufflers,
+    statistics,
 )
 from tests.world.carrousel import pair as controllers
 from tests.world.witnesses import part as witnesses
@@ -24,7 +25,7 @@ from tests.world.witnesses import part as witnesses
 if TYPE_CHECKING:
     from tests.world.world import World
 
-PARTS: dict[str, Callable[[World], None]] = {
+PARTS: dict[str, Callable[[World], object]] = {
     "audit": audit.join,
     "backup": backup.join,
     "cards": cards.join,
@@ -39,9 +40,10 @@ PARTS: dict[str, Callable[[World], None]] = {
     "rival": nodes.join_rival,
     "shufflers": shufflers.join,
     "sqlite": disk.join,
+    "statistics": statistics.join,
     "twin": nodes.join_twin,
     "witnesses": witnesses.join,
 }
 """Name of each part, and how it joins a world: it adds what it needs before anything starts."""
-SAME_FAULTS = {"carrousel-eus96": "carrousel"}
+SAME_FAULTS = {"carrousel-eus96": "carrousel", "statistics": "recorder"}
 """By part, another one whose faults it has."""

@@ -63,6 +63,13 @@ class ArchiveDisk:
         process.on_kill(archive.close)
         return archive
 
+    def open_beside(self) -> SQLiteArchive:
+        """Open the archive once more, for what runs beside the recorder."""
+        archive, process = _Archive(self, recorder=False), PROCESS.get()
+        if process is not None:
+            process.on_kill(archive.close)
+        return archive
+
     def check(self) -> None:
         """Raise :class:`ArchiveError` if nothing can be written."""
         if self.full:
@@ -92,9 +99,9 @@ class ArchiveDisk:
 class _Archive(SQLiteArchive):
     """The archive on a disk that fails."""
 
-    def __init__(self, disk: ArchiveDisk) -> None:
+    def __init__(self, disk: ArchiveDisk, *, recorder: bool = True) -> None:
         self._disk = disk
-        super().__init__(disk.path, recorder=True)
+        super().__init__(disk.path, recorder=recorder)
 
     def store(self, records: Sequence[ArchiveRecord]) -> StoreResult:
         self._disk.check()
@@ -159,6 +166,8 @@ class Recorder:
         folder.mkdir()
         self.disk = ArchiveDisk(folder)
         self._world = world
+        self.side_tasks: dict[str, SideTask] = {}
+        """What other parts let run beside it."""
         self.program = Program(world.loop, NODE, Machine(NODE), self._serve, world.note)
 
     async def _serve(self, stop: Event) -> None:
@@ -168,7 +177,8 @@ class Recorder:
             keys={} if self._world.bucket is None else {KEY: self._keys_of_pair()},
         )
         settings = SurveillanceSettings(archive=str(self.disk.path), node=NODE, sites=(site,))
-        side_tasks: dict[str, SideTask] = {"retention": partial(run_upkeep, settings)}
+        upkeep: SideTask = partial(run_upkeep, settings)
+        side_tasks = {"retention": upkeep, **self.side_tasks}
         await SurveillanceRecorder(settings, side_tasks, self.disk.open).run(stop)
 
     def _keys_of_pair(self) -> tuple[str, ...]:
@@ -186,13 +196,16 @@ RECORDERS: dict[str, Recorder] = {}
 """The recorder of the world that runs, by its node."""
 
 
-def join(world: World) -> None:
-    """Let a recorder take part."""
+def join(world: World) -> Recorder:
+    """Let a recorder take part, once; return it."""
+    if any(program.name == NODE for program in world.programs):
+        return RECORDERS[NODE]
     RECORDERS[NODE] = recorder = Recorder(world)
     world.programs.append(recorder.program)
     checker = ArchiveEqualsJournals(recorder.disk)
     world.checkers.append(checker)
     world.broker.on_acknowledged = checker.on_acknowledged
+    return recorder
 
 
 # Faults

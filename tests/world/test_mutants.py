@@ -16,6 +16,7 @@ from controller.tables import after_restore, runner
 from devices.pace import SteadyPace
 from devices.reader import LinkReader
 from tests.world import defects
+from tests.world import statistics_defects as statistics
 from tests.world.cards import defects as cards
 from tests.world.carrousel import defects as carrousel
 from tests.world.dice import defects as dice
@@ -162,6 +163,15 @@ def test_a_planted_defect_of_shufflers_is_found(
     assert found(plant, lambda seed: plan_of(plan(seed, 0.1, 0, 10, parts=("shufflers",)), faults))
 
 
+@pytest.mark.parametrize("plant", statistics.DEFECTS, ids=lambda plant: plant.__name__)
+def test_a_planted_defect_of_the_statistics_is_found(
+    plant: Plant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(monkeypatch)
+    faults, parts = statistics.DEFECTS[plant], ("statistics",)
+    assert found(plant, lambda seed: plan_of(plan(seed, 0.1, 2, 6, 4.0, parts=parts), faults))
+
+
 @pytest.mark.parametrize("plant", carrousel.DEFECTS, ids=lambda plant: plant.__name__)
 def test_a_planted_defect_of_jackpots_is_found(
     plant: Plant, monkeypatch: pytest.MonkeyPatch
@@ -211,6 +221,7 @@ def test_a_planted_defect_in_the_commands_of_people_is_found(
         *carrousel.EUS96_DEFECTS,
         *dice.DEFECTS,
         *shufflers.DEFECTS,
+        *statistics.DEFECTS,
         *defects.DEFECTS,
         *people.DEFECTS,
     ],

@@ -93,6 +93,14 @@ class TestReaders:
         hold(seed, 1, "recorder", "audit", "floor")
 
 
+class TestStatistics:
+    """The watch over wheels beside the archive."""
+
+    @pytest.mark.parametrize("seed", range(1, 4))
+    def test_seed(self, seed: int) -> None:
+        hold(seed, 2, "statistics")
+
+
 class TestNodes:
     """A second daemon, with tables of its own or with one of the first."""
 
