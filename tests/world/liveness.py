@@ -29,6 +29,12 @@ and a whole one.
 """
 
 
+SILENT_SECONDS = 142.0
+"""A wheel that is spun by hand has sent nothing before its first number. Until then its table is
+stale, and nobody opens the session.
+"""
+
+
 class Calm:
     """For how long no fault has been active."""
 
@@ -162,5 +168,5 @@ class PlaysAgain(Checker):
         if self._calm.seconds(now) <= PLAYS_SECONDS:
             return
         for table in self._tables():
-            ago = now - self._last.get(table, 0.0)
+            ago = now - self._last.get(table, SILENT_SECONDS)
             require(ago <= PLAYS_SECONDS, "no result for too long", table, round(ago))

@@ -32,6 +32,11 @@ def test_another_number_is_found(kind: str, monkeypatch: pytest.MonkeyPatch) -> 
     assert finding.startswith("not shown by the wheel")
 
 
+def test_a_display_that_is_silent_until_its_first_number_is_waited_for() -> None:
+    """Seed 500036: nothing went wrong, and the table could not be opened sooner."""
+    assert run(plan(500036, hours=0.05, tables=8, faults=0, pace=4.0)).finding is None
+
+
 def test_every_kind_is_drawn_but_no_croupier_where_all_commands_are_signed() -> None:
     drawn = {kind for seed in range(60) for kind in plan(seed, tables=4).wheels}
     assert drawn == {*KINDS}
