@@ -86,6 +86,9 @@ class _Loop(asyncio.BaseEventLoop):
     world: WorldLoop
     process: Process | None
 
+    get_debug = staticmethod(bool)
+    """Never: each future asks, and this answers without a call of Python."""
+
     def owner(self, context: Context | None) -> _Loop:
         """Return the loop of the process to which a context belongs; None: the present one."""
         del context
