@@ -160,3 +160,22 @@ def test_a_browser_that_cannot_run_the_checker_accuses_nobody(
     assert outcome(page, forged["nothing"].page) == ProofOutcome.NOT_JUDGED
     assert words()["lacking.browser"]["en"] in page.inner_text("#verdict")
     assert outcome(page, forged["a number changed"].page) == ProofOutcome.DOES_NOT_HOLD
+
+
+def test_the_paper_has_the_key_that_was_given_and_no_buttons(
+    forged: dict[str, Forged], page: Page
+) -> None:
+    found = forged["nothing"]
+    outcome(page, found.page)
+    page.emulate_media(media="print")
+    for hidden in ("#key", "#use-key", "#language"):
+        expect(page.locator(hidden)).to_be_hidden()
+    page.emulate_media(media="screen")
+    page.fill("#key", found.kept)
+    page.click("#use-key")
+    page.wait_for_selector(f"#key[value='{found.kept}']")
+    page.emulate_media(media="print")
+    expect(page.locator("#key")).to_be_visible()
+    expect(page.locator("#use-key")).to_be_hidden()
+    paper = page.pdf(prefer_css_page_size=True)
+    assert b"/MediaBox [0 0 594.95996 841.91998]" in paper, "A4"
