@@ -133,10 +133,13 @@ class AngelEye:
         if self._dropped and now >= self._dropped_at + GARBAGE_DELAY_SECONDS:
             self._report_dropped(now, out)
         data, begin = self._pending + data, 0
-        while (
-            begin < len(data)
-            and (piece := frames.next_piece(data, begin, self._strict)) is not None
-        ):
+        while begin < len(data):
+            if noise := frames.noise(data, begin):
+                self._drop_noise(noise, now, out)
+                begin += noise
+                continue
+            if (piece := frames.next_piece(data, begin, self._strict)) is None:
+                break
             size, whole = piece
             if whole and not (self._dropped and data[begin] in frames.ANSWERS):
                 self._report_dropped(now, out)
@@ -152,6 +155,13 @@ class AngelEye:
         self._dropped_at = now
         if self._dropped >= frames.MAX_FRAME_BYTES:
             self._report_dropped(now, out)
+
+    def _drop_noise(self, size: int, now: float, out: list[AnyReading]) -> None:
+        """Drop bytes as if one after another: each report has the bytes of a frame."""
+        while size:
+            part = min(size, frames.MAX_FRAME_BYTES - self._dropped)
+            self._drop(part, now, out)
+            size -= part
 
     def _report_dropped(self, now: float, out: list[AnyReading]) -> None:
         """Report dropped bytes without showing them: they may belong to a card that is face

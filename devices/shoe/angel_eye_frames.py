@@ -21,6 +21,7 @@ from common.readings import ShoeFaultName, ShoeResult
 STX, ETX, ENQ, ACK, NAK = 0x02, 0x03, 0x05, 0x06, 0x15
 STARTS = frozenset((STX, ENQ, ACK, NAK))
 ANSWERS = (ACK, NAK)
+NOISE = re.compile(b"[^%b]+" % re.escape(bytes(STARTS)))
 MAX_FRAME_BYTES = 128
 """Maximum size of a frame. A longer one has lost its end."""
 
@@ -44,6 +45,12 @@ REFUSALS: MappingProxyType[int, str] = MappingProxyType(
 def bcc(data: bytes) -> bytes:
     """Return the check over these bytes, as it is sent."""
     return b"%02X" % reduce(xor, data, 0)
+
+
+def noise(data: bytes, begin: int) -> int:
+    """Return the number of bytes from ``begin`` with which no frame can start."""
+    found = NOISE.match(data, begin)
+    return found.end() - begin if found else 0
 
 
 def next_piece(data: bytes, begin: int, strict: bool) -> tuple[int, bool] | None:
