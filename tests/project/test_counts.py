@@ -42,7 +42,9 @@ def test_a_function_is_no_longer_than_can_be_read_at_once() -> None:
 
 
 def test_a_long_file_states_why() -> None:
-    found = {each.path for each in files().values() if each.lines > MAX_LINES and not each.explained}
+    found = {
+        each.path for each in files().values() if each.lines > MAX_LINES and not each.explained
+    }
     assert not found
 
 

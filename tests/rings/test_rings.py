@@ -8,6 +8,7 @@ import ast
 import os
 import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -44,21 +45,22 @@ def suite(programs: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
 
 
 def test_every_entry_of_the_table_names_a_test() -> None:
-    missing = []
+    named: defaultdict[str, set[str]] = defaultdict(set)
     for name in seconds():
         path, _, test = name.partition("::")
-        module = ROOT / path
-        if not module.is_file():
-            missing.append(name)
-            continue
-        functions = {
-            node.name
-            for node in ast.walk(ast.parse(module.read_text()))
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        }
-        if test.rpartition("::")[2] not in functions:
-            missing.append(name)
-    assert missing == []
+        named[path].add(test.rpartition("::")[2])
+    missing = {path: left for path, tests in named.items() if (left := tests - functions(path))}
+    assert missing == {}
+
+
+def functions(path: str) -> set[str]:
+    """The functions of a test module; none if it does not exist."""
+    module = ROOT / path
+    return {
+        node.name
+        for node in (ast.walk(ast.parse(module.read_text())) if module.is_file() else ())
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
 
 
 def test_a_program_needs_the_fixture(suite: Path) -> None:
