@@ -45,6 +45,14 @@ def data() -> Any:
     return json.loads(DATA.read_bytes())
 
 
+def compat_of(feature: str) -> Any:
+    """What MDN says of a feature of the web's interfaces: ``SubtleCrypto.verify.ed25519``."""
+    found = data()["api"]
+    for name in feature.split("."):
+        found = found[name]
+    return found["__compat"]
+
+
 def is_newer(compat: Any, never: bool = True, displays: bool = False) -> bool:
     """Whether one of these browsers does not have it at its oldest version. ``never``: also where
     it has it at no version, and the others have.

@@ -14,6 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from common.contract.messages.messages import LANGUAGES, text
+from controller.inspection.words import words
 from tests.support.daemon.play import until_said
 from tests.support.waiting import until
 from tests.support.web.going import go
@@ -23,6 +24,7 @@ from tests.web.old_browsers import (
     NPM,
     SCRIPTS,
     SHEETS,
+    compat_of,
     is_newer,
     newer,
     oldest,
@@ -220,3 +222,22 @@ def test_a_browser_without_modules_gets_a_notice(room: Room, browser: Browser) -
         page.add_script_tag(url=f"{server.address}{each.get_attribute('src')}")
     expect(page.locator("#not-running")).to_contain_text("This browser cannot show this page")
     page.close()
+
+
+@pytest.mark.parametrize(
+    ("feature", "place"),
+    [
+        ("SubtleCrypto.verify.ed25519", "Chrome or Edge {}, Firefox {} or Safari {} (Android"),
+        ("DecompressionStream", "Chrome or\nEdge {}, Firefox {} or Safari {}, or a page"),
+    ],
+)
+def test_the_inspectors_page_names_the_first_browsers_that_can(feature: str, place: str) -> None:
+    support = compat_of(feature)["support"]
+    versions = [support[name]["version_added"] for name in ("chrome", "firefox", "safari")]
+    same = (("edge", 0), ("chrome_android", 0), ("firefox_android", 1), ("safari_ios", 2))
+    for name, at in same:
+        assert support[name]["version_added"] == versions[at], name
+    assert place.format(*versions) in Path("docs/inspector/page.md").read_text()
+    if "ed25519" in feature:
+        for text_of in words()["lacking.ed25519"].values():
+            assert re.findall(r"\d{2,}", text_of) == versions
