@@ -68,9 +68,10 @@ class Shown(Checker):
         """By table, the newest round with a result: a person may confirm an older one later."""
         self._now = 0.0
         self._statuses: list[Message] = []
-        self._topics: set[str] = set()
-        """The retained topics, and those of them that are a status."""
-        self._status_topics: list[str] = []
+        self._latest: list[Message] = []
+        """All that was retained when it was last looked at."""
+        self._is_right = False
+        """Whether all was right then, and nothing was stored since."""
         self._seen: dict[str, tuple[Message | None, ...]] = {}
         """By table, the retained messages with which all was right that is stored."""
 
@@ -80,6 +81,7 @@ class Shown(Checker):
         for entry in entries:
             if entry.kind == "event":
                 key = entry.table, entry.boot
+                self._is_right = False
                 self._seen.pop(entry.table, None)
                 stored = self._stored.setdefault(key, [])
                 stored.append((self._now, entry.seq))
@@ -101,24 +103,28 @@ class Shown(Checker):
         self._now = now
         if self._calm.seconds(now) <= CALM_SECONDS:
             self._seen.clear()
+            self._is_right = False
             return
-        if self._retained.keys() != self._topics:
-            self._topics = set(self._retained)
-            self._status_topics = [topic for topic in self._retained if topic.endswith("/status")]
-        statuses = [self._retained[topic] for topic in self._status_topics]
+        retained = [*self._retained.values()]
+        if self._is_right and retained == self._latest:
+            return  # as in most seconds
+        self._latest, self._is_right = retained, True
+        statuses = [message for message in retained if message.topic.endswith("/status")]
         if statuses != self._statuses:
             self._statuses = statuses
             self._seen.clear()
         for table in {table: None for table, _ in self._stored if table not in self._absent}:
             prefix = f"{ROOT}/{table}/"
             topics = tuple(map(self._retained.get, map(prefix.__add__, LEAVES)))
-            if self._seen.get(table) == topics:  # as most of the time
+            if self._seen.get(table) == topics:
                 continue
             state = self._body(f"{prefix}state")
             for leaf in ("state", "info"):
                 require(self._body(f"{prefix}{leaf}"), "nothing is retained", table, leaf)
             if self._check(prefix, state):
                 self._seen[table] = topics
+            else:
+                self._is_right = False
 
     def _check(self, prefix: str, state: dict[str, Any]) -> bool:
         """Return whether all that is stored has to be shown by now."""
