@@ -11,9 +11,10 @@ import json
 from collections import defaultdict
 from collections.abc import Callable
 from contextvars import Context
+from math import inf
 from pathlib import Path
 from random import Random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from starlette.types import Message as Sent
 
@@ -176,11 +177,23 @@ class Screen:
             self.pictures[picture["table"]] = picture
 
 
-class NothingStale(Checker):
-    """A screen shows as current only what the table published last, by a daemon that is there."""
+class ShowsPictures(Protocol):
+    """A screen that is judged. ``pictures``: what it shows of each table."""
 
-    def __init__(self, world: World, screen: Screen) -> None:
-        self._world, self._screen = world, screen
+    pictures: dict[str, dict[str, Any]]
+
+    @property
+    def is_live(self) -> bool:
+        """Whether it shows its pictures as current where they say so."""
+
+
+class NothingStale(Checker):
+    """A screen shows as current only what the table published last, by a daemon that is there.
+    ``lag``: seconds after which a screen that is live shows what is new.
+    """
+
+    def __init__(self, world: World, screen: ShowsPictures, lag: float = 0.0) -> None:
+        self._world, self._screen, self._lag = world, screen, lag
         self._fresh: dict[str, dict[View, float]] = defaultdict(dict)
         """By table: when each view was last what the table had published last."""
         self._boots: dict[str, tuple[str, Process | None]] = {}
@@ -251,7 +264,9 @@ class NothingStale(Checker):
             require(picture is not None, "never shown", table)
             assert picture is not None
             shown, state = view_of_picture(picture), view_of_state(retained.payload)
-            require(shown == state, "the screen shows another state", table, shown, state)
+            seen = self._fresh[table].get(shown, -inf)  # as of the last tick before it was replaced
+            is_new = self._world.loop.now - seen < self._lag
+            require(shown == state or is_new, "the screen shows another state", table, shown, state)
             why = (picture["trouble"] or {}).get("why")
             gone = {"no_broker", "no_daemon", "daemon_offline", "no_table", "unreadable"}
             require(why not in gone, "grey at the end", table, why)

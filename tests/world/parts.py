@@ -18,6 +18,7 @@ from tests.world import (
     recorder,
     shufflers,
     statistics,
+    terminal,
 )
 from tests.world.carrousel import pair as controllers
 from tests.world.witnesses import part as witnesses
@@ -41,6 +42,7 @@ PARTS: dict[str, Callable[[World], object]] = {
     "shufflers": shufflers.join,
     "sqlite": disk.join,
     "statistics": statistics.join,
+    "terminal": terminal.join,
     "twin": nodes.join_twin,
     "witnesses": witnesses.join,
 }

@@ -17,6 +17,7 @@ from devices.pace import SteadyPace
 from devices.reader import LinkReader
 from tests.world import defects
 from tests.world import statistics_defects as statistics
+from tests.world import terminal_defects as terminal
 from tests.world.cards import defects as cards
 from tests.world.carrousel import defects as carrousel
 from tests.world.dice import defects as dice
@@ -34,6 +35,7 @@ FIRST_SEEDS: dict[Plant, int] = {
     carrousel.start_given_up: 6,
     defects.gap_is_not_asked_for: 6,
     defects.will_is_not_looked_at: 7,
+    terminal.lost_broker_is_not_shown: 4,
     people.a_keypad_hopes: 3,
     people.a_revoked_person_still_waits_for_a_second: 5,
 }
@@ -172,6 +174,15 @@ def test_a_planted_defect_of_the_statistics_is_found(
     assert found(plant, lambda seed: plan_of(plan(seed, 0.1, 2, 6, 4.0, parts=parts), faults))
 
 
+@pytest.mark.parametrize("plant", terminal.DEFECTS, ids=lambda plant: plant.__name__)
+def test_a_planted_defect_of_the_terminal_display_is_found(
+    plant: Plant, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    plant(monkeypatch)
+    faults, parts = terminal.DEFECTS[plant], ("terminal",)
+    assert found(plant, lambda seed: plan_of(plan(seed, 0.2, 2, 12, 4.0, parts=parts), faults))
+
+
 @pytest.mark.parametrize("plant", carrousel.DEFECTS, ids=lambda plant: plant.__name__)
 def test_a_planted_defect_of_jackpots_is_found(
     plant: Plant, monkeypatch: pytest.MonkeyPatch
@@ -222,6 +233,7 @@ def test_a_planted_defect_in_the_commands_of_people_is_found(
         *dice.DEFECTS,
         *shufflers.DEFECTS,
         *statistics.DEFECTS,
+        *terminal.DEFECTS,
         *defects.DEFECTS,
         *people.DEFECTS,
     ],

@@ -101,6 +101,14 @@ class TestStatistics:
         hold(seed, 2, "statistics")
 
 
+class TestTerminals:
+    """The terminal display."""
+
+    @pytest.mark.parametrize("seed", range(1, 4))
+    def test_seed(self, seed: int) -> None:
+        hold(seed, 1, "terminal")
+
+
 class TestNodes:
     """A second daemon, with tables of its own or with one of the first."""
 
