@@ -21,6 +21,7 @@ from tests.world.disk_faults import DISK_FAULTS
 from tests.world.lease_store import USUAL_STORE_SECONDS
 from tests.world.nodes import run_twin
 from tests.world.pair_faults import PAIR_FAULTS
+from tests.world.wheels import asked
 from tests.world.witnesses import faults as witnesses
 
 if TYPE_CHECKING:
@@ -288,6 +289,7 @@ FAULTS: dict[str, Fault] = {
     "recorder's session lost": Fault(
         _broker(lambda _: broker.LostSession(recorder.NODE)), "recorder"
     ),
+    **{name: Fault(begin, asked.PART) for name, begin in asked.FAULTS.items()},
     **{name: Fault(begin, witnesses.PART) for name, begin in witnesses.FAULTS.items()},
     **{name: Fault(begin, "carrousel") for name, begin in carrousel.FAULTS.items()},
     **{name: Fault(begin, "carrousel-pair") for name, begin in controllers.PAIR_FAULTS.items()},

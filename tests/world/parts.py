@@ -21,12 +21,14 @@ from tests.world import (
     terminal,
 )
 from tests.world.carrousel import pair as controllers
+from tests.world.wheels import asked
 from tests.world.witnesses import part as witnesses
 
 if TYPE_CHECKING:
     from tests.world.world import World
 
 PARTS: dict[str, Callable[[World], object]] = {
+    "asked": asked.join,
     "audit": audit.join,
     "backup": backup.join,
     "cards": cards.join,

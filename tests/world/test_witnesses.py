@@ -108,7 +108,7 @@ class _Even(Random):
 
 
 @contextmanager
-def _results(patch: pytest.MonkeyPatch, **attributes: Any) -> Iterator[_Results]:
+def results(patch: pytest.MonkeyPatch, **attributes: Any) -> Iterator[_Results]:
     """Collect the results of a world whose witnesses have these attributes."""
     found = _Results()
     make = Eye.__init__
@@ -131,10 +131,10 @@ def _results(patch: pytest.MonkeyPatch, **attributes: Any) -> Iterator[_Results]
 def test_a_silent_witness_delays_no_result(wheel: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """The results of a seed come at the same virtual moment, whatever its witnesses do."""
     quiet = replace(plan_of_seed(6, wheel), faults=(), parts=("results",))
-    with _results(monkeypatch) as alone:
+    with results(monkeypatch) as alone:
         assert run(quiet).finding is None
     assert len(alone.found) > 5, "hardly anything happened"
     for attributes in ({"blind": True}, {}, {"late_seconds": 36.0}, {"repeated_reports": 99}):
-        with _results(monkeypatch, **attributes) as beside:
+        with results(monkeypatch, **attributes) as beside:
             assert run(replace(quiet, parts=("results", "witnesses"))).finding is None
         assert beside.found == alone.found, attributes
