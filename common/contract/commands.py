@@ -418,6 +418,19 @@ class DiceTell(Command, frozen=True, tag="dice.tell"):
     """One number for each die."""
 
 
+class WitnessReport(Command, frozen=True, tag="witness.report"):
+    """Report the result that the person has seen of a round, as a second witness: evidence, never
+    the result. For tables with a keypad as a witness.
+    """
+
+    round: Rounds
+    """The round's number: ``witness_round`` of the topic ``state``."""
+    number: Number | None = None
+    """Wheels: the number."""
+    dice: Counts | None = None
+    """Craps: the numbers on the dice."""
+
+
 class ShooterSet(Command, frozen=True, tag="shooter.set"):
     """Name the shooter."""
 
@@ -551,6 +564,7 @@ AnyCommand = (
     | DiceChoose
     | DieReport
     | DiceTell
+    | WitnessReport
     | ShooterSet
     | TableFollow
     | LimitAnnounce

@@ -32,13 +32,17 @@ class Frame(msgspec.Struct, frozen=True, omit_defaults=True):
     """The device's id in the configuration."""
 
 
+WITNESS_KEYPAD = "keypad"
+"""Id of the second witness that is a person, in place of the id of a device."""
+
+
 class WitnessStatement(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """What a second witness has reported of a round so far. It is silent if it names neither a
     number nor dice.
     """
 
     device: str
-    """The device's id in the configuration."""
+    """The device's id in the configuration; ``keypad``: a person, with ``witness.report``."""
     number: Number | None = None
     """Wheels: the number that it saw."""
     dice: tuple[Whole, ...] | None = None

@@ -219,7 +219,7 @@ class WitnessReported(Event, frozen=True, kw_only=True, tag="witness.reported"):
     """A second witness of the table reported what it saw of a round: evidence, never a result."""
 
     device: str
-    """The device's id in the configuration."""
+    """The device's id in the configuration; ``keypad``: a person, with ``witness.report``."""
     number: Number | None = None
     """Wheels: the number that it saw."""
     dice: tuple[Whole, ...] | None = None
@@ -230,6 +230,10 @@ class WitnessReported(Event, frozen=True, kw_only=True, tag="witness.reported"):
     """
     frames: tuple[Frame, ...] = ()
     """The evidence, as received."""
+    by: str | None = None
+    """The name of the person who reported it; absent where a device did."""
+    role: Role | None = None
+    """The person's role."""
 
 
 class ResultCorrected(Event, frozen=True, kw_only=True, tag="result.corrected"):

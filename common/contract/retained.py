@@ -160,6 +160,10 @@ class State(Leaf, frozen=True, kw_only=True):
     docs/integrator/vocabulary/commands.md. Any other is refused now; one of these may still be
     refused for its fields, or for the role of its sender.
     """
+    witness_round: Whole | None = None
+    """The round that ``witness.report`` may name: the one in play once its bets are closed, or else
+    the last that ended. Absent if there is none, and at a table without a keypad as a witness.
+    """
     node: str = ""
     """The id of the daemon that serves the table: it publishes ``node/<node>/status``."""
     unsigned: bool = False

@@ -511,10 +511,19 @@ class DeviceConfig(_ConfigSection, frozen=True):
         return ANSWER_SECONDS if self.answers_within is None else self.answers_within
 
 
+class WitnessKeypadConfig(_ConfigSection, frozen=True):
+    """``[table.witness_keypad]``: the people at the table report as a second witness what they have
+    seen of a round. ``answers_within``: the seconds after its end in which they may.
+    """
+
+    answers_within: Seconds = ANSWER_SECONDS
+
+
 class TableConfig(_ConfigSection, frozen=True):
     """``[[table]]``: one gaming table. ``speed`` makes the clock of a simulated table run faster; a
     real table has 1. ``jackpot``: id of the linked jackpot. ``languages``: languages of the people
-    there (default: those of the site, else of the decree).
+    there (default: those of the site, else of the decree). ``witness_keypad``: absent if the people
+    there are no second witness.
     """
 
     id: Slug
@@ -525,6 +534,7 @@ class TableConfig(_ConfigSection, frozen=True):
     speed: Speed = 1.0
     settings: dict[str, Any] = {}
     jackpot: Slug | None = None
+    witness_keypad: WitnessKeypadConfig | None = None
     device: tuple[DeviceConfig, ...] = ()
 
 

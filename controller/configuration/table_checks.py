@@ -7,6 +7,7 @@ from typing import Any
 
 import msgspec
 
+from common.contract.event_fields import WITNESS_KEYPAD
 from common.places import KeyPath
 from common.sections import Notes, read_section
 from common.suggestions import CERTAIN_LIKENESS, closest
@@ -69,6 +70,7 @@ def table_flaws(at: KeyPath, table: TableConfig) -> Flaws:
         yield at, "has no device; add [[table.device]]"
     if table.speed != 1.0 and not table.simulated:
         yield (*at, "speed"), "only a table with `simulated = true` may have a speed other than 1"
+    yield from _witness_keypad(at, table)
     if table.device and all(device.witness for device in table.device):
         yield (
             at,
@@ -80,6 +82,20 @@ def table_flaws(at: KeyPath, table: TableConfig) -> Flaws:
     )
     yield from _game(at, table)
     yield from _jackpot(at, table)
+
+
+def _witness_keypad(at: KeyPath, table: TableConfig) -> Flaws:
+    """Check that a table whose people are a second witness can have one."""
+    if table.witness_keypad is None:
+        return
+    if table.game not in WITNESSED_GAMES:
+        yield (*at, "witness_keypad"), f"{table.game} cannot have a second witness; remove it"
+    for d, device in enumerate(table.device):
+        if device.id == WITNESS_KEYPAD:
+            yield (
+                (*at, "device", d, "id"),
+                "with [table.witness_keypad] the id is that of the people at the table; rename it",
+            )
 
 
 def _jackpot(at: KeyPath, table: TableConfig) -> Flaws:

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol
 
-from common.contract.commands import AnyCommand, Role
+from common.contract.commands import AnyCommand, Role, WitnessReport
 from common.contract.events import AnyEvent
 from common.contract.history import AnyLine
 from common.contract.shown import AnyShown
-from common.readings import AnyReading
+from common.readings import AnyReading, Number
 
 
 class GameView(NamedTuple):
@@ -61,6 +61,12 @@ class Game(Protocol):
 
     def begin(self) -> Any:
         """The initial state."""
+        ...
+
+    def read_witness_report(self, command: WitnessReport) -> Number | tuple[int, ...]:
+        """Return the number or the dice of a report of a second witness. Raises ``RejectedError``
+        if no round of the game can have this result.
+        """
         ...
 
     def step(

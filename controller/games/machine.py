@@ -17,6 +17,7 @@ from common.contract.commands import (
     Role,
     RoundConfirm,
     RoundVoid,
+    WitnessReport,
     tag_of,
 )
 from common.contract.events import AnyEvent, CardDealt, CardRemoved, CardTurned, ResultCorrected
@@ -34,6 +35,7 @@ from common.readings import (
     LinkStale,
     LinkUnintelligible,
     LinkUp,
+    Number,
     ShoeFault,
     ShufflerVerdict,
 )
@@ -159,6 +161,10 @@ class Kind(NamedTuple):
     """
     hears: Callable[[Any, Any], bool] | None = None
     """Whether the turn, the first argument, handles this reading at all; None: any reading."""
+    read_witness_report: Callable[[Any, WitnessReport], Number | tuple[int, ...]] | None = None
+    """The number or the dice of a report of a second witness; rejects those that no round can have.
+    None: the game has no second witness.
+    """
     decider_kind: Callable[[Any, Any], str] | None = None
     """The kind of a command to the turn, besides the reason to void a round, that a decree may
     reserve for certain roles; empty if it has none. None: no command has one.
@@ -199,6 +205,14 @@ class Machine(Generic[B, S, T, M]):
     def begin(self) -> T:
         """The initial state."""
         return self.state_type()
+
+    def read_witness_report(self, command: WitnessReport) -> Number | tuple[int, ...]:
+        """Return the number or the dice of a report of a second witness. Raises ``RejectedError``
+        if no round of the game can have this result.
+        """
+        if self.kind.read_witness_report is None:
+            raise RejectedError("unknown_command", command=level(tag_of(WitnessReport)))
+        return self.kind.read_witness_report(self, command)
 
     def turn(self, state: T) -> M:
         """One step of the game from this state."""

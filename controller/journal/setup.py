@@ -44,7 +44,10 @@ class DeviceSetup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True)
 
 
 class TableSetup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """The settings that determine which events result from a table's inputs."""
+    """The settings that determine which events result from a table's inputs.
+    ``keypad_answers_within``: the seconds in which its people report, as a second witness, a round
+    that has ended; null: they are no witness.
+    """
 
     id: str
     game: str
@@ -54,6 +57,7 @@ class TableSetup(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     settings: dict[str, Any] = {}
     jackpot: str | None = None
     devices: tuple[DeviceSetup, ...] = ()
+    keypad_answers_within: float | None = None
 
 
 class ClockState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
@@ -196,6 +200,9 @@ def boot(
                 speed=table.speed,
                 settings=table.settings,
                 jackpot=table.jackpot,
+                keypad_answers_within=(
+                    None if table.witness_keypad is None else table.witness_keypad.answers_within
+                ),
                 devices=tuple(
                     DeviceSetup(
                         id=device.id,

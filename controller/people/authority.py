@@ -20,6 +20,7 @@ from common.contract.commands import (
     DeviceService,
     StaffOff,
     StaffOn,
+    WitnessReport,
 )
 from common.contract.orders import RECALL, DeviceOrder, Recall
 from common.contract.refusals import RejectedError
@@ -64,6 +65,7 @@ def command_rights(game: str, decree: str) -> Rights:
     law: str = machine.book.article
     by_decree = {_name(kind) for kind, row in machine.inputs.commands.items() if not row.roles}
     named = {*by_decree, *machine.deciders}
+    witnessed = machine.kind.read_witness_report is not None
     found_rights = [
         CommandRight(_name(kind), roles, law if _name(kind) in named else None)
         for kind, roles in machine.roles.items()
@@ -72,6 +74,7 @@ def command_rights(game: str, decree: str) -> Rights:
         CommandRight(_name(AlertAcknowledge), COMMANDING_ROLES),
         CommandRight(_name(StaffOn), AT_THE_TABLE),
         CommandRight(_name(StaffOff), AT_THE_TABLE),
+        *((CommandRight(_name(WitnessReport), AT_THE_TABLE),) if witnessed else ()),
         CommandRight(_name(DeviceService), COMMANDS_DEVICES),
         CommandRight(LAUNCH_COMMAND, roles_for_device(LAUNCHES[0])),
         CommandRight(DEVICE_COMMAND, roles_for_device("")),

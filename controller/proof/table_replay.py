@@ -17,6 +17,7 @@ from controller.proof.audit_record import AuditRecord
 from controller.proof.findings import LOST, NO_BEGINNING, NO_SETUP, AuditedRun
 from controller.tables.saved_state import Snapshot
 from controller.tables.table import Table
+from controller.tables.witnesses import witness_seconds
 from devices.calls import CallsMissed, LinkOpened, apply_call, read_calls
 from devices.drivers import driver
 from devices.watch import Watch
@@ -70,11 +71,10 @@ class TableReplay:
                 jackpot=setup.jackpot,
             ),
             over=self.handed,
-            witnesses={
-                device.id: device.answers_within
-                for device in setup.devices
-                if device.answers_within is not None
-            },
+            witnesses=witness_seconds(
+                {device.id: device.answers_within for device in setup.devices},
+                setup.keypad_answers_within,
+            ),
             requested=frozenset(device.id for device in setup.devices if device.requested),
         )
 

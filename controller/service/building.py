@@ -46,6 +46,7 @@ from controller.tables.round_requests import RoundRequests
 from controller.tables.runner import TableRunner, last_state
 from controller.tables.stages import Stages
 from controller.tables.table import Table
+from controller.tables.witnesses import witness_seconds
 from devices.calls import AnyCall, BytesReceived, clock_time
 from devices.codec import Codec
 from devices.device import DeviceSupervisor
@@ -151,11 +152,10 @@ class TableBuilder:
                 isinstance(identity, HandOver) for identity in unreported(self._journal, table.id)
             ),
             node=self._configuration.site.node,
-            witnesses={
-                device.id: seconds
-                for device in table.device
-                if (seconds := device.witness_seconds) is not None
-            },
+            witnesses=witness_seconds(
+                {device.id: device.witness_seconds for device in table.device},
+                None if table.witness_keypad is None else table.witness_keypad.answers_within,
+            ),
             requested=frozenset(
                 device.id for device in table.device if device.witness and round_requests(device)
             ),

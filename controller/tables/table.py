@@ -10,17 +10,13 @@ import msgspec
 from msgspec.structs import replace
 
 from common.contract.commands import (
-    AlertAcknowledge,
     AnyCommand,
     Command,
     CommandRefused,
     DeviceCommand,
-    DeviceService,
     ResultCorrect,
     RoundConfirm,
     Signer,
-    StaffOff,
-    StaffOn,
 )
 from common.contract.commands import RoundVoid as VoidOrder
 from common.contract.events import (
@@ -59,7 +55,7 @@ from controller.tables.device_links import (
     link_events,
 )
 from controller.tables.facts import TableFacts
-from controller.tables.identities import service_event
+from controller.tables.own_commands import OWN_COMMANDS, CommandContext, on_own_command
 from controller.tables.preview import affected_rounds
 from controller.tables.restored import readings_after, restored_event
 from controller.tables.saved_state import (
@@ -70,11 +66,8 @@ from controller.tables.saved_state import (
     read_head,
     read_saved,
 )
-from controller.tables.staff import staff_event
 from controller.tables.table_alerts import (
-    acknowledge,
     former_witness_alerts,
-    settled_by_service,
     unresolved_alert,
 )
 from controller.tables.topics import UNRESOLVED_ALERT_ID, TableTopics
@@ -186,18 +179,8 @@ class Table:
         before = state
         if dealt := self._game.face_down:
             item = self.numbered(item)
-        if isinstance(item, AlertAcknowledge):
-            own_events = [*acknowledge(item, facts.alerts)]
-        elif isinstance(item, StaffOn | StaffOff):
-            stopped = self._fault or self.halted
-            arrival = staff_event(
-                item, self._facts.staff, is_open=self._facts.open, stopped=stopped
-            )
-            own_events = [replace(arrival, session=self._topics.view(self._state).shown.session)]
-        elif isinstance(item, DeviceService):
-            event = service_event(item, self._about.devices, self.halted)
-            event = replace(event, session=self._topics.view(self._state).shown.session)
-            own_events = [event, *settled_by_service(item, facts.alerts)]
+        if isinstance(item, OWN_COMMANDS):
+            own_events = [*self._on_own_command(item)]
         elif isinstance(item, DeviceIdentity):
             own_events = self._claims.on_identity(item)
         elif isinstance(item, CommandRefused):
@@ -394,6 +377,18 @@ class Table:
         ]
 
     # One input
+
+    def _on_own_command(self, command: Any) -> Iterable[AnyEvent]:
+        context = CommandContext(
+            self._facts,
+            self._about,
+            self._witnesses,
+            self._game,
+            self.session,
+            self._fault,
+            self.halted,
+        )
+        return on_own_command(command, context)
 
     def _on_command(self, command: Any) -> tuple[Any, tuple[AnyEvent, ...]]:
         if stopped := self._fault or self.halted:

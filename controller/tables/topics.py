@@ -12,8 +12,10 @@ from common.contract.commands import (
     DeviceService,
     StaffOff,
     StaffOn,
+    WitnessReport,
     tag_of,
 )
+from common.contract.event_fields import WITNESS_KEYPAD
 from common.contract.retained import About, History, Info, ShoeTopic, State, Status
 from common.contract.shown import FROM_A_SHOE, AnyShown
 from controller.games.game import Game, GameView
@@ -27,6 +29,7 @@ changes, and cleared with the last one.
 
 ACKNOWLEDGE, SERVICE = tag_of(AlertAcknowledge), tag_of(DeviceService)
 STAFF_ON, STAFF_OFF = tag_of(StaffOn), tag_of(StaffOff)
+WITNESS_REPORT = tag_of(WitnessReport)
 """Commands that the table accepts itself, without its game."""
 
 
@@ -88,6 +91,7 @@ class TableTopics:
             shown=shown,
             staff={**facts.staff},
             takes=() if halted else self._accepted_commands(view.takes, fault),
+            witness_round=self._witness_round,
             node=node,
             unsigned=self._unsigned,
         )
@@ -114,6 +118,12 @@ class TableTopics:
             },
         }
 
+    @property
+    def _witness_round(self) -> int | None:
+        """The round that a person can report as a second witness."""
+        has_keypad = WITNESS_KEYPAD in self._witnesses and self._facts.open
+        return (self._facts.witnessed.reportable or None) if has_keypad else None
+
     def _accepted_commands(self, takes: tuple[str, ...], fault: str | None) -> tuple[str, ...]:
         """Return the commands that the table accepts now. ``takes``: those of the game, unless it
         has failed (``fault``).
@@ -124,6 +134,7 @@ class TableTopics:
         return (
             *(takes if fault is None else ()),
             *((ACKNOWLEDGE,) if unseen else ()),
+            *((WITNESS_REPORT,) if is_open and self._witness_round else ()),
             *((STAFF_ON,) if is_open else ()),
             *((STAFF_OFF,) if is_open and facts.staff else ()),
             *((SERVICE,) if self._about.devices else ()),

@@ -32,3 +32,8 @@ class WitnessMemory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     own_rounds: dict[str, dict[int, int]] = {}
     session: int = 0
     silent: dict[str, int] = {}
+
+    @property
+    def reportable(self) -> int:
+        """The round in play once its bets are closed, or else the last that ended; 0: none."""
+        return self.live or self.ended

@@ -8,12 +8,14 @@ seconds have passed since that one ended.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Container, Iterable, Mapping
 from typing import Any
 
 from msgspec.structs import replace
 
-from common.contract.event_fields import WitnessStatement
+from common.contract.commands import WitnessReport
+from common.contract.event_fields import WITNESS_KEYPAD, Frame, WitnessStatement
 from common.contract.events import (
     AlertCleared,
     AlertRaised,
@@ -28,6 +30,7 @@ from common.contract.events import (
     WitnessReported,
 )
 from common.contract.outcomes import CrapsOutcome
+from common.contract.refusals import RejectedError
 from common.contract.retained import Alert
 from common.readings import DiceRead, LinkLost, Number, WheelCell, WheelNumber
 from controller.games.moves import frames_of
@@ -46,8 +49,18 @@ MAX_REMEMBERED_ROUNDS = 8
 """Number of latest rounds whose reports are remembered, for a person who decides one of them."""
 
 Witnesses = Mapping[str, float]
-"""Witness by device id -> the seconds within which it reports a round that has ended."""
+"""Witness by device id -> the seconds within which it reports a round that has ended. The people at
+the table are :data:`~common.contract.event_fields.WITNESS_KEYPAD`.
+"""
 Alerts = Mapping[str, Alert | None]
+
+
+def witness_seconds(devices: Mapping[str, float | None], keypad: float | None) -> Witnesses:
+    """Return the witnesses of a table. ``devices``: the seconds of each device, None if it is no
+    witness; ``keypad``: those of the people at the table.
+    """
+    seconds = {**devices, WITNESS_KEYPAD: keypad} if keypad is not None else devices
+    return {witness: within for witness, within in seconds.items() if within is not None}
 
 
 def disagreement_alert(device: str) -> str:
@@ -67,6 +80,13 @@ def on_witness(
     Return the events about it. ``requested``: witnesses that are asked about each round by number.
     """
     within, memory = witnesses.get(reading.device), facts.witnessed
+    if isinstance(reading, LinkLost) and reading.reason in (RESTART_REASON, OUTAGE_REASON):
+        # every device has such a reading; which round a report is about that comes soon
+        # afterwards, is unknown
+        facts.witnessed = replace(
+            memory, ended=0, ended_at=reading.at, previous_at=None, published=None, own_rounds={}
+        )
+        return []
     if within is None:
         if (
             witnesses
@@ -74,12 +94,6 @@ def on_witness(
             and isinstance(reading, WheelNumber | WheelCell | DiceRead)
         ):
             facts.witnessed = replace(memory, unplayed_at=reading.at)
-        return []
-    if isinstance(reading, LinkLost) and reading.reason in (RESTART_REASON, OUTAGE_REASON):
-        # which round a report is about that comes soon afterwards, is unknown
-        facts.witnessed = replace(
-            memory, ended=0, ended_at=reading.at, previous_at=None, published=None, own_rounds={}
-        )
         return []
     if not isinstance(reading, WheelNumber | DiceRead) or reading.late:
         return []  # only a live number, or live dice, count
@@ -91,6 +105,36 @@ def on_witness(
     )
     facts.witnessed, events = on_report(memory, reading, number, facts.alerts)
     return events
+
+
+def on_person(
+    command: WitnessReport, place: Place, facts: TableFacts, witnesses: Witnesses
+) -> list[AnyEvent]:
+    """Handle the ``place`` that a person reports as a second witness. Raises
+    :class:`RejectedError` if it cannot count.
+    """
+    within, memory = witnesses.get(WITNESS_KEYPAD), facts.witnessed
+    if within is None:
+        raise RejectedError("witness_keypad_none")
+    number = round_of(memory, command.at, within)
+    if number == 0 and command.round == memory.reportable:
+        raise RejectedError("witness_not_now", round=command.round, seconds=math.ceil(within))
+    if command.round != number:
+        raise RejectedError("witness_round_other", round=command.round)
+    seen = WitnessStatement(
+        device=WITNESS_KEYPAD,
+        number=None if isinstance(place, tuple) else place,
+        dice=place if isinstance(place, tuple) else None,
+    )
+    facts.witnessed, events = _note(memory, seen, number, facts.alerts)
+    if not events:
+        raise RejectedError("witness_same", round=number, seen=_words(place))
+    return [
+        replace(event, by=command.by, role=command.role)
+        if isinstance(event, WitnessReported)
+        else event
+        for event in events
+    ]
 
 
 def round_of(memory: WitnessMemory, at: float, within: float) -> int:
@@ -123,12 +167,30 @@ def on_report(
     device, own_id = reading.device, _own_id(reading)
     if number == 0 or _is_of_another_round(memory, device, own_id, number):
         return memory, []
-    published = memory.published if number == memory.ended else None
     seen = WitnessStatement(
         device=device,
         number=reading.number if isinstance(reading, WheelNumber) else None,
         dice=reading.values if isinstance(reading, DiceRead) else None,
     )
+    noted, events = _note(memory, seen, number, alerts, frames_of(reading))
+    if events:
+        own_rounds = _with_own_id(noted.own_rounds, device, own_id, number)
+        noted = replace(noted, own_rounds=own_rounds)
+    return noted, events
+
+
+def _note(
+    memory: WitnessMemory,
+    seen: WitnessStatement,
+    number: int,
+    alerts: Alerts,
+    frames: tuple[Frame, ...] = (),
+) -> tuple[WitnessMemory, list[AnyEvent]]:
+    """Note what a witness has seen of a round. Return the events: none if it reported the same
+    before.
+    """
+    device = seen.device
+    published = memory.published if number == memory.ended else None
     statement = _compared(seen, published)
     reports = memory.reports.get(number, ())
     if any(_place(report) == _place(seen) for report in reports if report.device == device):
@@ -143,7 +205,7 @@ def on_report(
             number=statement.number,
             dice=statement.dice,
             agrees=statement.agrees,
-            frames=frames_of(reading),
+            frames=frames,
         )
     ]
     if alerts.get(silence_alert(device)):
@@ -161,7 +223,6 @@ def on_report(
     memory = replace(
         memory,
         reports=dict(sorted(by_round.items())[-MAX_REMEMBERED_ROUNDS:]),
-        own_rounds=_with_own_id(memory.own_rounds, device, own_id, number),
         silent={**memory.silent, device: 0},
     )
     return memory, events

@@ -22,7 +22,7 @@ COMMAND_GROUPS: Mapping[str, tuple[str, ...]] = {
         "limit.announce",
         "last_rounds.announce",
     ),
-    "round": ("round.confirm", "round.void", "result.correct"),
+    "round": ("round.confirm", "round.void", "result.correct", "witness.report"),
     "shoe": (
         "shoe.start",
         "shoe.end",

@@ -19,9 +19,9 @@ from common.contract.commands import Duty
 Slot = Literal["enter", "plus", "minus", "times", "divide", "point", "clear"]
 """The keys besides the digits, named as on a numeric keypad."""
 SLOTS: tuple[Slot, ...] = get_args(Slot)
-Needs = Literal["nothing", "box", "seat", "dice", "count"]
-"""Input before the key: nothing, the number of a box or seat, the values of both dice, or a number
-of cards.
+Needs = Literal["nothing", "box", "seat", "dice", "count", "number", "faces"]
+"""Input before the key: nothing, the number of a box or seat, the values of both dice, a number of
+cards, or what a witness has seen: a number, or both dice.
 """
 MIN_STABLE_SECONDS = 0.7
 """Time for which a meaning must not have changed before its key is acted on."""
@@ -152,6 +152,25 @@ def duty_key(
     return {slot: Meaning(command, f"command.{command}", {"person": person, "duty": role})}
 
 
+WITNESS_KEYS: Mapping[str, tuple[Slot, Needs]] = {
+    "roulette": ("plus", "number"),
+    "boule": ("plus", "number"),
+    "fortune-wheel": ("plus", "number"),
+    "craps": ("times", "faces"),
+}
+"""View -> the key with which the keypad's person reports as a witness what was seen."""
+
+
+def witness_key(view: str, round_: int | None, may: Collection[str]) -> dict[Slot, Meaning]:
+    """Return the key with which a person reports this round as a witness. ``may``: commands that
+    the table accepts and the person may give.
+    """
+    if round_ is None or view not in WITNESS_KEYS or "witness.report" not in may:
+        return {}
+    slot, needs = WITNESS_KEYS[view]
+    return {slot: Meaning("witness.report", "keypad.witness", {"round": round_}, needs)}
+
+
 class TypedError(ValueError):
     """The typed digits do not fit the key: ``args[0]`` is the key of the text."""
 
@@ -163,10 +182,15 @@ def command_fields(meaning: Meaning, typed: str) -> dict[str, Any]:
             if typed:
                 raise TypedError("keypad.needs_nothing")
             return dict(meaning.fields)
-        case "dice":
+        case "dice" | "faces":
             if len(typed) != 2 or not set(typed) <= set("123456"):
                 raise TypedError("keypad.needs_dice")
-            return {**meaning.fields, "values": [int(digit) for digit in typed]}
+            field = "values" if meaning.needs == "dice" else "dice"
+            return {**meaning.fields, field: [int(digit) for digit in typed]}
+        case "number":
+            if not 1 <= len(typed) <= 2:
+                raise TypedError("keypad.needs_number")
+            return {**meaning.fields, "number": int(typed)}
         case "count":
             if not 1 <= len(typed) <= 2:
                 raise TypedError("keypad.needs_count")

@@ -65,7 +65,10 @@ def keypad_view(
         locked=pad.locked,
         unknown=pad.unknown is not None,
         typed=pad.typed,
-        keys={slot: text(meaning.text, language) for slot, meaning in key_meanings.items()},
+        keys={
+            slot: text(meaning.text, language, **meaning.fields)
+            for slot, meaning in key_meanings.items()
+        },
         feedback=feedback.detail or (text(feedback.text, language) if feedback.text else ""),
         sound=feedback.sound,
         feedback_count=feedback_count,

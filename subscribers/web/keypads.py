@@ -24,7 +24,7 @@ from subscribers.console.rights import role_for
 from subscribers.console.sessions import Session
 from subscribers.essential import essential
 from subscribers.feed.floor import Floor
-from subscribers.keypad.keys import Meaning, Slot, current_meanings, duty_key
+from subscribers.keypad.keys import Meaning, Slot, current_meanings, duty_key, witness_key
 from subscribers.keypad.pad import DIGITS, Order, Pad, Press, on_reply, on_timeout, press, unlock
 from subscribers.keypad.pages import keypad_page
 from subscribers.keypad.view import KeypadView, keypad_view
@@ -239,7 +239,8 @@ class Keypads:
         view, person = str(known.state.shown.__struct_config__.tag), context.person.name
         role = role_for(context, "staff.on")
         duty = duty_key(view, person, role, known.state.staff, allowed)
-        return {**duty, **current_meanings(view, accepted, allowed)}
+        witness = witness_key(view, known.state.witness_round, allowed)
+        return {**duty, **witness, **current_meanings(view, accepted, allowed)}
 
     def view(self, session: Session, table: str) -> KeypadView:
         """Return the keypad as this person sees it."""

@@ -194,3 +194,34 @@ def test_only_its_holder_presses_and_a_key_that_comes_twice_is_one(
     assert floor.sent().count("bets-close") == 1
     assert ask(head, "unlock", {}) == 200
     assert ask(croupier, "press", {"id": "other-press", "key": "enter"}) == 409
+
+
+@pytest.mark.essential
+def test_the_croupier_types_what_the_wheel_shows_and_is_named_as_a_witness(
+    tmp_path: Path, ending: ExitStack, page: Page
+) -> None:
+    keypad = "[table.witness_keypad]\nanswers_within = 0.5\n"
+    floor = Floor(tmp_path, ending, settings=BY_HAND + keypad)
+    unlock(page, floor)
+    plus = page.locator("[data-key=plus]")
+    bets_open(floor)
+    assert give(floor.subscriber, CROUPIER, "bets.close", "croupier")["ok"]
+    expect(plus).to_contain_text("lo he visto: jugada 1")
+    page.wait_for_timeout(800)  # a meaning takes effect after a while
+    plus.click()
+    expect(page.locator(".told")).to_have_text("primero el número que ha visto")
+    for width, height in ((320, 480), (480, 800), (1024, 600)):
+        page.set_viewport_size({"width": width, "height": height})
+        box = plus.bounding_box()
+        assert box is not None
+        assert min(box["width"], box["height"]) >= 44
+        assert box["x"] + box["width"] <= width
+        page.screenshot(path=tmp_path / f"keypad-{width}.png")
+    for key in ("1", "7", "plus"):
+        page.locator(f"[data-key='{key}']").click()
+        expect(page.locator("[aria-busy=true]")).to_have_count(0)
+    [report] = until_said(floor.subscriber, "witness.reported", 1)
+    assert (report["device"], report["round"], report["number"]) == ("keypad", 1, 17)
+    assert (report["by"], report["role"]) == ("A. Riera", "croupier")
+    assert [each["id"] for each in report["signed_by"]] == [CROUPIER]
+    expect(page.locator(".told")).to_have_text("hecho")

@@ -178,6 +178,7 @@ class BouleGame(Machine[Boule, BouleSettings, BouleState, BouleTurn]):
         history=wheels.history,
         prepare=prepare,
         choices=wheels.choices,
+        read_witness_report=wheels.read_witness_report,
         face_down=False,
         confidential=wheels.hide_nothing,
         hears=wheel_readings.hears,

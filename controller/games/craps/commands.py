@@ -14,6 +14,7 @@ from common.contract.commands import (
     RoundVoid,
     SessionClose,
     SessionOpen,
+    WitnessReport,
 )
 from common.contract.events import LastRounds, ResultCorrected, SessionClosed
 from common.contract.refusals import Field, RejectedError
@@ -243,6 +244,11 @@ def dice_ready(turn: CrapsTurn) -> Refused | None:
 def values_right(turn: CrapsTurn, command: DiceTell) -> None:  # noqa: ARG001 - at any table
     """Reject values that two dice cannot show."""
     _dice(command.values)
+
+
+def read_witness_report(_: object, command: WitnessReport) -> tuple[int, ...]:
+    """Return the dice. Reject values that two dice cannot show."""
+    return tuple(_dice(command.dice or ()))
 
 
 def throw_due(turn: CrapsTurn) -> Refused | None:

@@ -149,6 +149,7 @@ INPUTS = Inputs(
         person.ResultCorrect: ("number", "winner", "hands", "decisions"),
         person.BetsClose: ("banco",),
         person.RoundVoid: ("alone",),
+        person.WitnessReport: ("number",),
     },
 )
 
@@ -260,6 +261,7 @@ class CrapsGame(Machine[Craps, CrapsSettings, CrapsState, CrapsTurn]):
         show=show,
         history=history,
         choices=choices,
+        read_witness_report=commands.read_witness_report,
         prepare=prepare,
         face_down=False,
         rules=offered,

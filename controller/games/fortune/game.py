@@ -149,6 +149,7 @@ class FortuneGame(Machine[FortuneWheelBook, FortuneSettings, CellsState, Fortune
         history=wheels.history,
         prepare=prepare,
         choices=wheels.choices,
+        read_witness_report=wheels.read_witness_report,
         face_down=False,
         confidential=wheels.hide_nothing,
         hears=wheel_readings.hears,

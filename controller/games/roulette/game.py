@@ -70,6 +70,7 @@ class RouletteGame(Machine[Roulette, RouletteSettings, RouletteState, RouletteTu
         history=wheels.history,
         prepare=prepare,
         choices=wheels.choices,
+        read_witness_report=wheels.read_witness_report,
         face_down=False,
         confidential=wheels.hide_nothing,
         hears=wheel_readings.hears,

@@ -18,7 +18,8 @@ import msgspec
 
 from common.contract import commands as person
 from common.contract.history import AnyLine
-from common.readings import WheelFault
+from common.contract.refusals import RejectedError
+from common.readings import Number, WheelFault
 from controller.games.machine import SILENCES, AnyMachine, Choices, Inputs
 from controller.games.rounds import line
 from controller.games.wheels import commands, readings
@@ -35,6 +36,7 @@ INPUTS = Inputs(
         person.RoundConfirm: ("winner", "dice"),
         person.ResultCorrect: ("winner", "dice", "hands", "decisions"),
         person.BetsClose: ("banco",),
+        person.WitnessReport: ("dice",),
     },
 )
 """Who may give which input at every such table. Each game adds its own phases and numbers."""
@@ -43,6 +45,14 @@ INPUTS = Inputs(
 def hide_nothing(*_: Any) -> bool:
     """Nothing that a wheel reports is confidential."""
     return False
+
+
+def read_witness_report(game: AnyMachine, command: person.WitnessReport) -> Number:
+    """Return the number. Reject one that the wheel does not have."""
+    if command.number is None:
+        raise RejectedError("number_missing")
+    turn: WheelTurn = game.turn(game.begin())
+    return turn.pocket(command.number)
 
 
 def choices(game: AnyMachine) -> Choices:

@@ -428,6 +428,27 @@ def test_no_witness_of_cards(tmp_path: Path) -> None:
     ]
 
 
+def test_the_people_at_a_table_as_a_witness(tmp_path: Path) -> None:
+    keypad = GOOD.replace("[[table.device]]", "[table.witness_keypad]\n\n[[table.device]]")
+    file = tmp_path / "novamas.toml"
+    file.write_text(keypad)
+    read = load(file).table[0].witness_keypad
+    assert read is not None
+    assert read.answers_within == 10.0
+    [taken] = mistakes(tmp_path, keypad.replace('id = "wheel"', 'id = "keypad"'))
+    assert taken.endswith(
+        "with [table.witness_keypad] the id is that of the people at the table; rename it"
+    )
+    [wrong] = mistakes(tmp_path, keypad.replace("keypad]", "keypad]\nanswers_within = -1.0"))
+    assert "answers_within" in wrong
+    shoe = (
+        '[[table]]\nid = "pb"\ngame = "punto-banca"\ndecree = "ARA02"\n[table.witness_keypad]\n'
+        '[[table.device]]\nid = "shoe"\ndriver = "bee-tek"\nlink = "tcp://127.0.0.1:5001"\n'
+    )
+    found = mistakes(tmp_path, f"{GOOD}{shoe}")
+    assert any("witness_keypad: punto-banca cannot have a second witness" in each for each in found)
+
+
 def test_a_file_may_begin_with_a_byte_order_mark(tmp_path: Path) -> None:
     (tmp_path / "novamas.toml").write_text(GOOD, encoding="utf-8-sig")
     assert load(tmp_path / "novamas.toml").site.id == "casino"
@@ -772,6 +793,7 @@ def _documentation_of(field: msgspec.structs.FieldInfo) -> str:
         ("[log]", settings.LogConfig),
         ("[[table]]", settings.TableConfig),
         ("[[table.device]]", settings.DeviceConfig),
+        ("[table.witness_keypad]", settings.WitnessKeypadConfig),
     ],
 )
 def test_the_document_has_every_key_and_default(section: str, kind: type[msgspec.Struct]) -> None:

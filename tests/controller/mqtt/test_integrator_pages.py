@@ -132,4 +132,4 @@ def test_the_commands_of_each_game() -> None:
 def test_every_command_belongs_to_some_game() -> None:
     assert {name for game in GAMES for name in takes(game)} == {
         str(command.__struct_config__.tag) for command in COMMANDS
-    } - {"alert.acknowledge", "staff.on", "staff.off", "device.service"}
+    } - {"alert.acknowledge", "staff.on", "staff.off", "device.service", "witness.report"}

@@ -37,7 +37,13 @@ from tests.support.games.decrees import PAIRS
 
 ARA02 = command_rights("roulette-french", "ARA02")
 SHOE = ShoeStart(at=0, by="x", role="director", shoe="S-1")
-OF_THE_TABLE = ("alert.acknowledge", "staff.on", "staff.off", "device.service")
+OF_THE_TABLE = (
+    "alert.acknowledge",
+    "staff.on",
+    "staff.off",
+    "device.service",
+    "witness.report",
+)
 """Commands that no game accepts."""
 VOID = RoundVoid(at=0, by="x", role="director", reason="ball_out")
 

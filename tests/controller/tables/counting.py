@@ -17,6 +17,7 @@ from common.contract.commands import (
     RoundVoid,
     SessionClose,
     SessionOpen,
+    WitnessReport,
 )
 from common.contract.events import (
     AlertCleared,
@@ -61,6 +62,9 @@ class Counting:
     face_down = False
     jackpot_bet: str | None = None
     settled_by: Mapping[str, tuple[Role, ...]] = {}
+
+    def read_witness_report(self, command: WitnessReport) -> int:
+        raise RejectedError("unknown_command", command=str(command.round))
 
     def begin(self) -> Count:
         return Count()

@@ -20,7 +20,7 @@ from common.contract.commands import (
     SessionClose,
     SessionOpen,
 )
-from common.contract.event_fields import WitnessStatement
+from common.contract.event_fields import WITNESS_KEYPAD, WitnessStatement
 from common.contract.events import (
     AlertCleared,
     AlertRaised,
@@ -53,6 +53,7 @@ def make(
     requested: frozenset[str] = frozenset(),
 ) -> Table:
     settings = BY_HAND if settings is None else settings
+    devices = ("device", *(witness for witness in witnesses if witness != WITNESS_KEYPAD))
     return Table(
         "casino",
         "t1",
@@ -61,7 +62,7 @@ def make(
         make_game(game, "ARA02", settings),
         "b1",
         saved=saved,
-        about=About(devices=dict.fromkeys(("device", *witnesses), "driver")),
+        about=About(devices=dict.fromkeys(devices, "driver")),
         witnesses=dict.fromkeys(witnesses, WITHIN),
         requested=requested,
     )

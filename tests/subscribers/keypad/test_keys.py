@@ -17,10 +17,12 @@ from subscribers.keypad.keys import (
     DUTY_SLOTS,
     KEYS_BY_VIEW,
     SLOTS,
+    WITNESS_KEYS,
     TypedError,
     command_fields,
     current_meanings,
     duty_key,
+    witness_key,
 )
 from tests.support.for_each import for_each
 
@@ -32,7 +34,20 @@ ALL = [
     for slot, each in slots.items()
     for meaning in each
 ]
-TYPED = {"nothing": "", "box": "3", "seat": "4", "dice": "52", "count": "2"}
+ALL += [
+    (view, slot, meaning)
+    for view in WITNESS_KEYS
+    for slot, meaning in witness_key(view, 7, ("witness.report",)).items()
+]
+TYPED = {
+    "nothing": "",
+    "box": "3",
+    "seat": "4",
+    "dice": "52",
+    "count": "2",
+    "number": "0",
+    "faces": "61",
+}
 
 
 def test_every_view_has_keys_and_no_other() -> None:
@@ -57,8 +72,9 @@ def test_a_key_gives_a_command_that_can_be_read(view: str, slot: str, meaning: o
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_every_key_and_every_answer_has_its_text(language: str) -> None:
     for _, _, meaning in ALL:
-        assert text(meaning.text, language)
-        assert text(f"keypad.needs_{meaning.needs}", language)
+        assert text(meaning.text, language, **meaning.fields)
+        needs = "dice" if meaning.needs == "faces" else meaning.needs
+        assert text(f"keypad.needs_{needs}", language)
 
 
 @for_each("view", VIEWS)
@@ -89,9 +105,21 @@ def test_what_is_typed_fits_or_is_refused_with_words(entry: tuple, typed: str) -
     if meaning.needs in ("box", "seat"):
         assert given_["who"] == f"{meaning.needs}:{int(typed)}"
         assert int(typed) > 0
-    if meaning.needs == "dice":
-        assert all(1 <= each <= 6 for each in given_["values"])
-        assert len(given_["values"]) == 2
+    if meaning.needs in ("dice", "faces"):
+        values = given_["values" if meaning.needs == "dice" else "dice"]
+        assert all(1 <= each <= 6 for each in values)
+        assert len(values) == 2
+    if meaning.needs == "number":
+        assert given_ == {"round": 7, "number": int(typed)}
+
+
+def test_the_key_of_a_witness_takes_no_other_key_and_names_the_round() -> None:
+    may = ("witness.report",)
+    for view, (slot, _) in WITNESS_KEYS.items():
+        assert slot not in {*KEYS_BY_VIEW[view], *DUTY_SLOTS}
+        assert witness_key(view, 7, may)[slot].fields == {"round": 7}
+        assert witness_key(view, None, may) == witness_key(view, 7, ()) == {}
+    assert witness_key("blackjack", 7, may) == {}
 
 
 @for_each("view", VIEWS)

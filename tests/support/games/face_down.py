@@ -17,6 +17,7 @@ from common.contract.commands import (
     CardsTurn,
     Role,
     SessionOpen,
+    WitnessReport,
 )
 from common.contract.events import (
     AnyEvent,
@@ -28,6 +29,7 @@ from common.contract.events import (
     SessionOpened,
 )
 from common.contract.history import AnyLine, ResultLine
+from common.contract.refusals import RejectedError
 from common.contract.shown import Shown
 from common.readings import AnyReading, CardDrawn, ShoeReset
 from controller.games.game import GameView
@@ -49,6 +51,9 @@ class FaceDown:
     face_down = True
     jackpot_bet: str | None = None
     settled_by: Mapping[str, tuple[Role, ...]] = {}
+
+    def read_witness_report(self, command: WitnessReport) -> int:
+        raise RejectedError("unknown_command", command=str(command.round))
 
     def begin(self) -> Cards:
         return Cards()

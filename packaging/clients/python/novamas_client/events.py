@@ -261,6 +261,10 @@ class WitnessReported(TypedDict):
     dice: NotRequired[list[int] | None]
     agrees: NotRequired[bool | None]
     frames: NotRequired[list[Frame]]
+    by: NotRequired[str | None]
+    role: NotRequired[
+        Literal["croupier", "director", "inspector", "table_head", "technician"] | None
+    ]
 
 
 class WitnessStatement(TypedDict):

@@ -798,6 +798,7 @@ class State(TypedDict):
     )
     staff: dict[str, list[str]]
     takes: list[str]
+    witness_round: NotRequired[int | None]
     node: str
     unsigned: NotRequired[bool]
 
