@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,21 +25,14 @@ class Source(NamedTuple):
     module: str
     path: str
     lines: int
-    tree: ast.Module
     explained: bool
     """True if the file states why it is long."""
-
-    def classes(self) -> Iterator[tuple[str, int]]:
-        """Yield the name of each class, and the number of its own methods."""
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.ClassDef):
-                yield node.name, sum(map(_is_function, node.body))
-
-    def functions(self) -> Iterator[tuple[str, int]]:
-        """Yield the name of each function, and the number of its lines."""
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-                yield node.name, (node.end_lineno or node.lineno) - node.lineno + 1
+    classes: tuple[tuple[str, int], ...]
+    """The name of each class, and the number of its own methods."""
+    functions: tuple[tuple[str, int], ...]
+    """The name of each function, and the number of its lines."""
+    imports: tuple[tuple[str, ...], ...]
+    """For each import what it may name: modules, or a module and the names from it."""
 
 
 def _is_function(node: ast.stmt) -> bool:
@@ -52,15 +45,35 @@ def sources(root: Path = ROOT) -> dict[str, Source]:
     for path in sorted(each for package in PACKAGES for each in (root / package).rglob("*.py")):
         parts = path.relative_to(root).with_suffix("").parts
         module = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        text = path.read_text()
-        found[module] = Source(
-            module,
-            str(path.relative_to(root)),
-            text.count("\n"),
-            ast.parse(text),
-            explained=f"\n{REASON}" in text.partition("\nfrom __future__")[0],
-        )
+        found[module] = _source(module, str(path.relative_to(root)), path.read_text())
     return found
+
+
+def _source(module: str, path: str, text: str) -> Source:
+    """Count what a file has. No tree is kept: the garbage collector would scan all of them."""
+    classes: list[tuple[str, int]] = []
+    functions: list[tuple[str, int]] = []
+    imports: list[tuple[str, ...]] = []
+    for node in ast.walk(ast.parse(text)):
+        match node:
+            case ast.ClassDef():
+                classes.append((node.name, sum(map(_is_function, node.body))))
+            case ast.FunctionDef() | ast.AsyncFunctionDef():
+                lines = (node.end_lineno or node.lineno) - node.lineno + 1
+                functions.append((node.name, lines))
+            case ast.Import():
+                imports += [(each.name,) for each in node.names]
+            case ast.ImportFrom(module=str(whole)):
+                imports.append((whole, *(f"{whole}.{each.name}" for each in node.names)))
+    return Source(
+        module,
+        path,
+        text.count("\n"),
+        f"\n{REASON}" in text.partition("\nfrom __future__")[0],
+        tuple(classes),
+        tuple(functions),
+        tuple(imports),
+    )
 
 
 def imports(files: Mapping[str, Source]) -> dict[str, set[str]]:
@@ -68,12 +81,8 @@ def imports(files: Mapping[str, Source]) -> dict[str, set[str]]:
     graph: dict[str, set[str]] = {}
     for name, source in files.items():
         modules: set[str] = set()
-        for node in ast.walk(source.tree):
-            if isinstance(node, ast.Import):
-                modules |= {each.name for each in node.names}
-            elif isinstance(node, ast.ImportFrom) and node.module is not None:
-                inner = {f"{node.module}.{each.name}" for each in node.names}
-                modules |= inner & files.keys() or {node.module}
+        for whole, *names in source.imports:
+            modules |= set(names) & files.keys() or {whole}
         graph[name] = modules & files.keys() - {name}
     return graph
 
@@ -114,12 +123,12 @@ def main() -> None:
     for source in sorted(files.values(), key=lambda each: -each.lines):
         if source.lines > MAX_LINES:
             say(f"  {source.lines:5} {source.path}{' (states why)' if source.explained else ''}\n")
-    classes = [(n, s.path, name) for s in files.values() for name, n in s.classes()]
+    classes = [(n, s.path, name) for s in files.values() for name, n in s.classes]
     say(f"{len(classes)} classes; more than {MAX_METHODS - 5} methods:\n")
     for count, path, name in sorted(classes, reverse=True):
         if count > MAX_METHODS - 5:
             say(f"  {count:5} {name} ({path})\n")
-    functions = [(n, s.path, name) for s in files.values() for name, n in s.functions()]
+    functions = [(n, s.path, name) for s in files.values() for name, n in s.functions]
     say(f"{len(functions)} functions; longer than {MAX_FUNCTION_LINES - 10} lines:\n")
     for count, path, name in sorted(functions, reverse=True):
         if count > MAX_FUNCTION_LINES - 10:

@@ -17,7 +17,7 @@ from tests.project.counts import (
 
 @cache
 def files() -> dict[str, Source]:
-    """All files of the program, parsed once, and not while tests are collected."""
+    """All files of the program, read once, and not while tests are collected."""
     return sources()
 
 
@@ -25,7 +25,7 @@ def test_a_class_has_no_more_methods_than_can_be_held_in_mind() -> None:
     found = {
         name
         for source in files().values()
-        for name, methods in source.classes()
+        for name, methods in source.classes
         if methods > MAX_METHODS
     }
     assert not found
@@ -35,7 +35,7 @@ def test_a_function_is_no_longer_than_can_be_read_at_once() -> None:
     found = {
         (source.path, name)
         for source in files().values()
-        for name, lines in source.functions()
+        for name, lines in source.functions
         if lines > MAX_FUNCTION_LINES
     }
     assert not found
