@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-ALL_PARTS = "audit,backup,cards,carrousel,dice,floor,node,people,recorder"
+ALL_PARTS = "audit,backup,cards,carrousel,dice,floor,node,people,shufflers,statistics,terminal"
 PRINTS_DIGEST = """
 import sys
 from tests.world.run import plan, run
@@ -16,7 +16,7 @@ print(run(plan(3, 0.02, 2, 6, parts=parts, pair=len(sys.argv) > 2)).digest)
 """
 
 
-@pytest.mark.parametrize("arguments", [[ALL_PARTS], ["rival"], ["", "pair"]])
+@pytest.mark.parametrize("arguments", [[ALL_PARTS], ["carrousel-eus96"], ["rival"], ["", "pair"]])
 def test_a_seed_gives_the_same_run_in_each_process(programs: None, arguments: list[str]) -> None:
     digests = [
         subprocess.run(
