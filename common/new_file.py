@@ -55,9 +55,9 @@ def replacing(
 ) -> Iterator[BinaryIO]:
     """Context in which a new version of a private file is written, as ``<path>.part``: afterwards
     it takes the name ``path``, so that a reader finds the old file or the whole new one. ``sync``:
-    only once it is on the disk; its name is there after :func:`sync_folder`. ``finish`` is called
-    with the complete part before it takes the name; if it raises, the part is removed. Raises
-    ``OSError``.
+    so does one after a power cut, and it finds the new one once the context has ended. ``finish``
+    is called with the complete part before it takes the name; if it raises, the part is removed.
+    Raises ``OSError``.
     """
     part = path.with_name(f"{path.name}.part")
     with named_in_errors(part, part=True):
@@ -69,6 +69,8 @@ def replacing(
         if finish is not None:
             finish(part)
         part.replace(path)
+    if sync:
+        sync_folder(path.parent)
 
 
 def sync_folder(folder: Path) -> None:
@@ -81,8 +83,8 @@ def sync_folder(folder: Path) -> None:
 
 
 def create_private(path: Path, data: bytes) -> None:
-    """Create a file that only its owner may read, and sync it to the disk. Raises ``OSError``, also
-    if it exists already.
+    """Create a file that only its owner may read, and sync it and its name to the disk. Raises
+    ``OSError``, also if it exists already.
     """
     with named_in_errors(path):
         descriptor = os.open(path, _FLAGS, PRIVATE_MODE)
@@ -90,11 +92,13 @@ def create_private(path: Path, data: bytes) -> None:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
+        sync_folder(path.parent)
 
 
 def replace_file(path: Path, data: bytes) -> None:
-    """Replace a file atomically: a reader, or a person after a crash, finds either the old or the
-    new content. A device or a pipe is written to directly. Raises ``OSError``.
+    """Replace a file atomically: a reader, or a person after a crash or a power cut, finds either
+    the old or the new content, and the new one once this returns. A device or a pipe is written to
+    directly. Raises ``OSError``.
     """
     target = path.resolve()
     if target.exists() and not target.is_file():
@@ -115,6 +119,7 @@ def replace_file(path: Path, data: bytes) -> None:
                 file.flush()
                 os.fsync(descriptor)
             part.replace(target)
+        sync_folder(target.parent)
     except OSError as error:
         error.filename = str(path)
         raise

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import msgspec
 
-from common.new_file import replacing, sync_folder
+from common.new_file import replacing
 from common.people.register import (
     MAX_FILE_BYTES,
     People,
@@ -245,7 +245,6 @@ def _locked(folder: Path) -> Iterator[None]:
 def _write(path: Path, data: bytes) -> None:
     with replacing(path) as file:
         file.write(data)
-    sync_folder(path.parent)
 
 
 def _file_status(descriptor: int) -> _FileStatus:

@@ -318,4 +318,3 @@ def _write(path: Path, body: bytes, mode: int = 0o600) -> None:
     with replacing(path) as file:
         file.write(body)
         os.fchmod(file.fileno(), mode & ALLOWED_PERMISSIONS)
-    sync_folder(path.parent)

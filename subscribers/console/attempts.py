@@ -44,6 +44,11 @@ class Attempts:
             stored = msgspec.json.decode(path.read_bytes(), type=dict[str, WrongPins])
         except FileNotFoundError:
             stored = {}
+        except msgspec.DecodeError:
+            raise ValueError(
+                f"{path}, which counts wrong PINs, is damaged. Move it away: all counts and locks "
+                "then begin again"
+            ) from None
         self._wrong = {
             name: msgspec.structs.replace(pins, until=pins.until - ahead() if pins.until else 0.0)
             for name, pins in stored.items()

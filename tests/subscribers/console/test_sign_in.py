@@ -312,3 +312,10 @@ async def test_only_the_own_badge_is_worth_something_and_wrong_ones_lock(
     assert denied is not None
     assert denied.why == "locked"
     assert (await door.verify_pin(LASA, PINS["m-lasa"])) == denied
+
+
+@pytest.mark.parametrize("damaged", [b"", b'{"a":{"count":1,', b"[]"])
+def test_damaged_counts_of_wrong_pins_are_named(damaged: bytes, tmp_path: Path) -> None:
+    (tmp_path / "wrong").write_bytes(damaged)
+    with pytest.raises(ValueError, match=r"wrong, which counts wrong PINs, is damaged. Move it"):
+        Attempts(tmp_path / "wrong", b"salt")

@@ -1,0 +1,122 @@
+"""Small files (people, keys, tokens, marks) at a kill or a power cut at any step of writing them.
+
+:class:`PowerCut` follows what a disk must still have: the bytes of a file as of its last flush, and
+the names of a folder as of its last flush. It is stricter than a real file system, which may keep
+more.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from common.new_file import create_private, replace_file, replacing
+
+Write = Callable[[Path, bytes], None]
+
+
+def write_replacing(path: Path, data: bytes) -> None:
+    with replacing(path) as file:
+        file.write(data)
+
+
+class KilledError(BaseException):
+    """The program is killed."""
+
+
+class PowerCut:
+    """Follows the flushes of ``folder``, and kills the program before its step ``kill_at``."""
+
+    def __init__(self, patch: pytest.MonkeyPatch, folder: Path, kill_at: int | None = None) -> None:
+        self.folder, self.kill_at, self.steps = folder, kill_at, 0
+        self._bytes: dict[int, bytes] = {}
+        self._names: dict[str, int] = {}
+        for file in folder.iterdir():
+            self._bytes[file.stat().st_ino] = file.read_bytes()
+        self._flush_names()
+        self._fsync = os.fsync
+        patch.setattr(os, "fsync", self.fsync)
+        for owner, name in ((Path, "replace"), (Path, "unlink"), (os, "open")):
+            self._count(patch, owner, name)
+
+    def left(self, name: str) -> bytes | None:
+        """Return what a power cut leaves of a file; None: it is not there."""
+        inode = self._names.get(name)
+        return None if inode is None else self._bytes.get(inode, b"")
+
+    def fsync(self, descriptor: int) -> None:
+        """Flush a file, or the names of the folder."""
+        self._step()
+        self._fsync(descriptor)
+        status = os.fstat(descriptor)
+        if os.path.samestat(status, self.folder.stat()):
+            self._flush_names()
+        else:
+            self._bytes[status.st_ino] = Path(f"/proc/self/fd/{descriptor}").read_bytes()
+
+    def _flush_names(self) -> None:
+        self._names = {file.name: file.stat().st_ino for file in self.folder.iterdir()}
+
+    def _count(self, patch: pytest.MonkeyPatch, owner: Any, name: str) -> None:
+        usual = getattr(owner, name)
+
+        def counted(*arguments: Any, **options: Any) -> Any:
+            self._step()
+            return usual(*arguments, **options)
+
+        patch.setattr(owner, name, counted)
+
+    def _step(self) -> None:
+        self.steps += 1
+        if self.steps == self.kill_at:
+            raise KilledError
+
+
+@pytest.mark.parametrize("write", [replace_file, write_replacing])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(old=st.binary(max_size=9000), new=st.binary(max_size=9000), kill_at=st.integers(1, 12))
+def test_a_file_is_the_old_or_the_new_one_at_every_step(
+    write: Write, old: bytes, new: bytes, kill_at: int, tmp_path: Path
+) -> None:
+    """After a kill and after a power cut; and the new one once it counts as written."""
+    path = tmp_path / "people"
+    path.write_bytes(old)
+    with pytest.MonkeyPatch.context() as patch:
+        disk = PowerCut(patch, tmp_path, kill_at)
+        try:
+            write(path, new)
+        except KilledError:
+            allowed = {old, new}
+        else:
+            allowed = {new}
+    assert path.read_bytes() in allowed
+    assert disk.left("people") in allowed
+
+
+@pytest.mark.parametrize("write", [replace_file, write_replacing, create_private])
+def test_a_new_file_outlives_a_power_cut_once_it_is_written(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = PowerCut(monkeypatch, tmp_path)
+    write(tmp_path / "site.key", b"secret")
+    assert disk.left("site.key") == b"secret"
+
+
+@pytest.mark.parametrize("kill_at", range(1, 5))
+def test_what_a_kill_leaves_of_one_attempt_does_not_end_the_next(
+    kill_at: int, tmp_path: Path
+) -> None:
+    path = tmp_path / "people"
+    path.write_bytes(b"old")
+    with pytest.MonkeyPatch.context() as patch:
+        PowerCut(patch, tmp_path, kill_at)
+        with pytest.raises(KilledError):
+            write_replacing(path, b"new")
+    write_replacing(path, b"newer")
+    assert path.read_bytes() == b"newer"
