@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
 from itertools import accumulate, pairwise
 from math import floor
 from typing import Annotated
@@ -23,8 +22,6 @@ import msgspec
 
 from common.readings import AnyReading, escape, unescape
 from devices.watch import CodecDefectError, Watch
-
-Step = Callable[[], list[AnyReading]]
 
 CLOCK_DIGITS = 4
 """Decimal digits of the devices' clock: tenths of a millisecond. A byte takes ten of them at 9600
@@ -292,40 +289,29 @@ def changes_watch(watch: Watch, call: AnyCall) -> bool:
     return deadline is not None and deadline <= call.at
 
 
-def steps(watch: Watch, call: AnyCall) -> tuple[Step, ...]:
-    """Return the steps of one call. If one step raises, the next must still be executed."""
-    match call:
-        case LinkOpened():
-            return (partial(watch.opened, call.at, kept=call.kept),)
-        case BytesReceived():
-            since = call.at if call.since is None else call.since
-            return (
-                partial(watch.tick, since),
-                partial(watch.receive, call.data, call.at, call.since, kept=call.kept),
-            )
-        case LinkClosed():
-            return partial(watch.tick, call.at), partial(watch.lost, call.at, call.reason)
-    return ()
-
-
-def apply_call(watch: Watch, call: AnyCall) -> list[AnyReading]:
-    """Apply a call to a watch and return the readings. Exceptions of the codec are ignored."""
-    if type(call) is not BytesReceived:
-        produced: list[AnyReading] = []
-        for step in steps(watch, call):
-            try:
-                produced += step()
-            except CodecDefectError as defect:
-                produced += defect.readings
-        return produced
-    # the steps of an arrival, written out: a month of one table has five million
-    at, since = call.at, call.since
+def apply_call(
+    watch: Watch, call: AnyCall, on_defect: Callable[[CodecDefectError], None] = lambda _: None
+) -> list[AnyReading]:
+    """Apply a call to a watch and return the readings. ``on_defect`` gets each exception of the
+    codec; the steps after it are still executed.
+    """
+    if isinstance(call, LinkOpened):
+        return watch.opened(call.at, kept=call.kept)
+    if isinstance(call, CallsMissed):
+        return []
+    at = call.at
+    since = call.since if isinstance(call, BytesReceived) else None
     try:
         produced = watch.tick(at if since is None else since)
     except CodecDefectError as defect:
         produced = defect.readings
+        on_defect(defect)
     try:
-        produced += watch.receive(call.data, at, since, kept=call.kept)
+        if isinstance(call, BytesReceived):
+            produced += watch.receive(call.data, at, since, kept=call.kept)
+        else:
+            produced += watch.lost(at, call.reason)
     except CodecDefectError as defect:
         produced += defect.readings
+        on_defect(defect)
     return produced

@@ -25,9 +25,9 @@ from devices.calls import (
     BytesReceived,
     LinkClosed,
     LinkOpened,
+    apply_call,
     changes_watch,
     clock_time,
-    steps,
 )
 from devices.codec import MAX_LIVE_DELAY_SECONDS, STABLE_LINK_SECONDS, Codec
 from devices.links import LinkFailedError, WriteTimedOutError, local_port
@@ -270,24 +270,30 @@ class DeviceSupervisor:
         polled. Return how long to wait for more, in seconds of the event loop.
         """
         now = self._clock()
-        pending = (
-            bool(data) and waited > MAX_LIVE_DELAY_SECONDS
-        )  # in real time, also at a table with a faster clock
+        if not data:
+            self._apply(BytesReceived(now, data))
+            return self._wait(now)
+        self._note_time(now)
+        # in real time, also at a table with a faster clock
+        pending = waited > MAX_LIVE_DELAY_SECONDS
         waited *= self._speed
-        delayed = bool(data) and self._normal_delay < waited <= MAX_LIVE_DELAY_SECONDS
-        self._apply(
-            BytesReceived(now, data, clock_time(now - waited) if delayed else None, pending)
-        )
-        if data:
-            self._record(data, now)
+        since = None
+        if self._normal_delay < waited <= MAX_LIVE_DELAY_SECONDS:
+            since = clock_time(now - waited)
+        self._apply(BytesReceived(now, data, since, pending))
+        self._record(data, now)
         return self._wait(now)
 
+    def _note_time(self, now: float) -> None:
+        """Note the time of day of ``now``, the present time by the device's clock."""
+        # the clock of a simulated table does not follow the machine's
+        if self._speed == 1.0 and self._recorder is not None:
+            self._since_1970 = clock.wall() - now
+
     def _record(self, data: bytes, now: float, *, sent: bool = False) -> None:
-        """Record bytes that were read or written at ``now``."""
+        """Record bytes that were read or written at ``now``, whose time of day is noted."""
         if self._recorder is None:
             return
-        if self._speed == 1.0:  # the clock of a simulated table does not follow the machine's
-            self._since_1970 = clock.wall() - self._clock()
         gap, self._gap = self._gap, ""
         self._recorder.enqueue(self._since_1970 + now, data, sent=sent, read=now, gap=gap)
 
@@ -305,24 +311,19 @@ class DeviceSupervisor:
             self._log.error("recording failed", reason=failure)
 
     def _apply(self, call: AnyCall) -> None:
-        """Pass a call to the watch step by step, and deliver its readings together even if the
-        codec raises in one step.
+        """Pass a call to the watch, and deliver its readings together even if the codec raises in
+        one step.
         """
         if not changes_watch(self._watch, call):
             return
         self._on_call(call)
-        readings: list[AnyReading] = []
-        for step in steps(self._watch, call):
-            try:
-                readings += step()
-            except CodecDefectError as defect:
-                readings += defect.readings
-                self._on_defect(defect)
+        readings = apply_call(self._watch, call, self._on_defect)
         if (request := self._watch.take_request()) and self._outbox is not None:
             # a port that accepts nothing gets no second request either
             with suppress(asyncio.QueueFull):
                 self._outbox.put_nowait(Request(None, request))
-        self._deliver(readings)
+        if readings:
+            self._deliver(readings)
 
     def _on_defect(self, defect: CodecDefectError) -> None:
         self._defects += 1
@@ -346,13 +347,10 @@ class DeviceSupervisor:
     def _deliver(self, readings: list[AnyReading]) -> None:
         for reading in readings:
             self._log_state(reading)
-        if readings:
-            try:
-                self._on_readings(readings)
-            except Exception as error:
-                self._log_defect(
-                    "readings not accepted by the table", error, readings=len(readings)
-                )
+        try:
+            self._on_readings(readings)
+        except Exception as error:
+            self._log_defect("readings not accepted by the table", error, readings=len(readings))
 
     def _shown_reason(self, failure: LinkFailedError) -> str:
         """Reason for the failure, with the device server's text unless it could contain a card."""
@@ -398,7 +396,9 @@ class DeviceSupervisor:
         while True:
             request = await outbox.get()
             # recorded even if it fails: part of it may have been sent
-            self._record(request.data, self._clock(), sent=True)
+            now = self._clock()
+            self._note_time(now)
+            self._record(request.data, now, sent=True)
             self._before_write()
             try:
                 await reader.write(request.data)

@@ -61,6 +61,7 @@ class LinkReader:
         self._on_data = on_data
         self._loop = asyncio.get_running_loop()
         self._timer: asyncio.TimerHandle | None = None
+        self._due = -inf  # loop time of the deadline, if there is one
         self._tick = tick(speed)
         self._loop_watch = loop_watch()
         self._loop_watch.begin(self._tick, self._resumed)
@@ -138,9 +139,10 @@ class LinkReader:
     def _waited(self) -> float:
         """Maximum number of seconds for which the chunk just read may have waited."""
         now = self._now()
-        polled = self._loop_watch.polled()
-        if self._drained and polled > self._opened:
-            self._empty = max(self._empty, polled)
+        if self._drained:
+            polled = self._loop_watch.polled()
+            if polled > self._empty and polled > self._opened:
+                self._empty = polled
         waited = now - self._empty
         self._drained = self._link.drained
         if self._drained:
@@ -165,18 +167,23 @@ class LinkReader:
         """Set the timer. Each line postpones the deadline, so a timer that is early enough is
         kept.
         """
-        if wait is None or self.ended.done():
+        if wait is None:
+            self._due = -inf
             return
-        at = self._loop.time() + min(max(wait, MIN_TIMER_SECONDS), MAX_TIMER_SECONDS)
+        self._due = self._loop.time() + min(max(wait, MIN_TIMER_SECONDS), MAX_TIMER_SECONDS)
         if self._timer is not None:
-            if self._timer.when() <= at:
+            if self._timer.when() <= self._due:
                 return
             self._timer.cancel()
-        self._timer = self._loop.call_at(at, self._on_timer)
+        if not self.ended.done():
+            self._timer = self._loop.call_at(self._due, self._on_timer)
 
     def _on_timer(self) -> None:
         self._timer = None
-        self._read(self._read_any)
+        if self._due > self._loop.time() + MIN_TIMER_SECONDS:  # postponed meanwhile
+            self._timer = self._loop.call_at(self._due, self._on_timer)
+        else:
+            self._read(self._read_any)
 
     def _read_any(self) -> bytes:
         return self._link.read(0)

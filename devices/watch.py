@@ -91,11 +91,16 @@ class Watch:
         self._noise_began = 0.0
         self._noise_ended = 0.0
         self._garbage = GarbageSummary()
+        # the deadline, once it is computed after a call that can have changed it
+        self._due: float | None = None
+        self._due_known = False
 
     @property
     def deadline(self) -> float | None:
         """When to call :meth:`tick` even if no byte arrives, or None."""
-        return self._soonest(self._codec.deadline)
+        if not self._due_known:
+            self._due, self._due_known = self._soonest(self._codec.deadline), True
+        return self._due
 
     def _soonest(self, codec_due: float | None) -> float | None:
         verdict_due, garbage_due = self._verdict_due(), self._garbage.due
@@ -114,6 +119,7 @@ class Watch:
         as on every link that is really opened: they are not live. False for a link that was already
         open for an unknown time, and in journals of older releases.
         """
+        self._due_known = False
         if self._opened_before:
             self._codec.reconnected(now)
         if kept and isinstance(self._codec, GreetingAware):
@@ -152,6 +158,7 @@ class Watch:
             if self.deadline is not None and self.deadline <= due:
                 break
         readings += self.tick(now)
+        self._due_known = False
         if data:
             self._decode(data, now, readings, kept=self._is_kept(now))
         return readings
@@ -163,6 +170,7 @@ class Watch:
         :meth:`tick` with the earlier time first. ``kept``: they may have been kept for any time
         before. Raises :class:`CodecDefectError`.
         """
+        self._due_known = False
         readings: list[AnyReading] = []
         if since is None:
             if now == self._gap_end and self._delay_aware is not None:
@@ -172,7 +180,8 @@ class Watch:
         else:
             self._exclude_gap(since, now)
         if data:
-            kept = self._is_kept(now if since is None else since) or kept
+            if self._kept_until is not None:
+                kept = self._is_kept(now if since is None else since) or kept
             self._decode(data, now, readings, kept=kept)
         return readings
 
@@ -181,6 +190,10 @@ class Watch:
         :class:`CodecDefectError`.
         """
         readings: list[AnyReading] = []
+        if self._requesting is None and ((due := self.deadline) is None or due > now):
+            self._latest = max(self._latest, now)
+            return readings  # as at nearly every arrival
+        self._due_known = False
         closed = self._quiet_since is None
         # a requesting codec has nothing to wait for while the link is closed
         codec_due = None if closed and self._requesting is not None else self._codec.deadline
@@ -224,6 +237,7 @@ class Watch:
                 self._opened_at is not None and now - self._opened_at < STABLE_LINK_SECONDS
             )
             self._opened_at = None
+        self._due_known = False
         self.state = "lost"
         self._quiet_since = None
         if self._reported != "lost":
@@ -233,6 +247,7 @@ class Watch:
 
     def flush(self) -> list[AnyReading]:
         """Return held garbage at the end of a recording."""
+        self._due_known = False
         return self._garbage.release(self._latest)
 
     def _kept_end(self, now: float) -> float:
@@ -252,21 +267,22 @@ class Watch:
     def _decode(
         self, data: bytes, now: float, readings: list[AnyReading], *, kept: bool = False
     ) -> None:
-        frames = self._codec.counters.frames
+        codec = self._codec
+        frames = codec.counters.frames
         own_bytes = 0 if self._requesting is None else self._requesting.own
         try:
             if kept and self._kept_aware is not None:
                 self._kept_aware.kept(now)
-            decoded = feed(self._codec, data, now)
+            decoded = feed(codec, data, now)
         except Exception as error:
             with suppress(Exception):
-                self._codec.reconnected(now)
+                codec.reconnected(now)
             defect = CodecDefectError(data, error)
             defect.readings = readings
             raise defect from error
         if kept:
             decoded = [_marked_late(reading) for reading in decoded]
-        if self._codec.counters.frames > frames:
+        if codec.counters.frames > frames:
             self.last_frame = now
             self._restart_silence(now)
             self.state = "up"
