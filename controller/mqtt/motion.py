@@ -30,6 +30,10 @@ from controller.mqtt.outgoing import OutgoingMessage
 from controller.mqtt.posting import MessagePoster
 from controller.mqtt.tables_api import TablesApi
 
+SLOT_SECONDS = 0.02
+"""Messages are sent at multiples of this time, so that one wake-up serves all tables that are due:
+each would cost more than its message.
+"""
 INTERVAL_SECONDS = 1.0
 """Seconds between two messages of a table at which nothing changes. Displays come to rest when the
 next one is a second overdue.
@@ -124,7 +128,8 @@ class MotionPublisher:
         if (due := self._due.pop(table, None)) is not None:
             due.cancel()
         loop = asyncio.get_running_loop()
-        self._due[table] = loop.call_later(seconds, self._publish, table)
+        slot = round((loop.time() + seconds) / SLOT_SECONDS) * SLOT_SECONDS
+        self._due[table] = loop.call_at(slot, self._publish, table)
 
     def _publish(self, table: str) -> None:
         del self._due[table]
