@@ -198,3 +198,48 @@ answers_within = 60.0
     proved = audit(tmp_path / "journal.sqlite3")
     assert proved.differences == []
     assert proved.proved_readings == proved.readings > 0
+
+
+@pytest.mark.essential
+def test_a_croupier_beside_a_wheel(
+    mosquitto: Mosquitto,
+    wheel: Wheel,
+    daemon: Callable[[str], Daemon],
+    subscribe: Callable[..., Subscriber],
+    tmp_path: Path,
+) -> None:
+    """What he types before a restart is evidence after it, and the audit derives it again."""
+    subscriber = subscribe(mosquitto.port)
+    keypad = "\n[table.witness_keypad]\nanswers_within = 0.1\n"
+    made = daemon(configuration(mosquitto.port, table("r1", wheel), keypad))
+    made.start()
+    until_up(subscriber, made)
+    assert command(subscriber, "session.open")["ok"]
+    for state in (2, 3, 4):
+        wheel.show(state, 1, "  ")
+    until_more(subscriber, "bets.closed", 0)
+    other = command(subscriber, "witness.report", round=2, number=20)
+    assert other["refusal"]["key"] == "witness_round_other"
+
+    def accepted() -> bool:
+        """Type it until it cannot be about a round of before."""
+        return bool(command(subscriber, "witness.report", round=1, number=20)["ok"])
+
+    until("the report counts", accepted, made.log)
+    (report,) = until_more(subscriber, "witness.reported", 0)
+    assert (report["device"], report["number"], report["by"]) == ("keypad", 20, "M. Lasa")
+    doubled = command(subscriber, "witness.report", round=1, number=20)
+    assert doubled["refusal"]["key"] == "witness_same"
+    assert made.stop() == 0
+    made.start()
+    until_up(subscriber, made)
+    wheel.show(5, 1, "17")
+    (doubt,) = until_more(subscriber, "round.unresolved", 0)
+    assert doubt["witnesses"][0]["number"] == 20, "it outlives the restart"
+    assert not subscriber.events("round.result"), "a person at the keypad gives no result"
+    assert command(subscriber, "round.confirm", round=1, number=20)["ok"]
+    (result,) = until_more(subscriber, "round.result", 0)
+    assert result["witnesses"] == [{"device": "keypad", "number": 20, "agrees": True}]
+    assert made.stop() == 0
+    proved = audit(tmp_path / "journal.sqlite3")
+    assert proved.differences == []

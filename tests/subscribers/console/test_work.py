@@ -165,7 +165,7 @@ def test_a_person_who_decides_sees_what_second_witnesses_saw() -> None:
     )
     told = roulette(asks=["round.void"], unresolved=[2])
     ask, unresolved = console_view(seen(known(told), events=events)).items
-    assert [(word.id, word.text) for word in ask.says] == [("camera", "17"), ("keypad", "0")]
+    assert [(word.id, word.text) for word in ask.says] == [("camera", "17"), ("teclado", "0")]
     assert [(word.id, word.text) for word in unresolved.says] == [("camera", "3 + 4")]
 
 
