@@ -191,7 +191,7 @@ def test_the_win_log_of_a_wheel_is_recorded_whatever_its_pages_are(
     """A page that no guide describes: the driver does not understand it, the recording has it."""
     device, port = terminal
     file, page = tmp_path / "log.rec", b"\x02page 1 of 1: " + bytes(range(128, 160))
-    words = ("--driver", "cammegh-ss2", "--option", "ask=true", "--option", "period=0.1")
+    words = ("--driver", "cammegh-ss2", "--option", "ask=true", "--option", "period=0.4")
     process = record(f"serial://{port}?baud=9600", file, *words, "--option", "heard_twice=false")
     os.set_blocking(device, False)
     received = b""
@@ -200,7 +200,9 @@ def test_the_win_log_of_a_wheel_is_recorded_whatever_its_pages_are(
         nonlocal received
         assert process.poll() is None, process.stderr and process.stderr.read()
         os.write(device, b"*X;6;001;  ;0;000;0\r\n")
-        time.sleep(0.1)  # the pace of the wheel
+        time.sleep(
+            0.4
+        )  # the pace of the wheel: 0.2 s more, of which `until` has 0.05, is a silence
         with suppress(OSError):  # nothing was sent, or the port is not open yet
             received += os.read(device, 4096)
         *requests, received = received.split(b"\r\n")
@@ -216,6 +218,6 @@ def test_the_win_log_of_a_wheel_is_recorded_whatever_its_pages_are(
     _, errors = process.communicate(timeout=TIMEOUT_SECONDS)
     assert process.returncode == 0, errors
     recording = read_recording(file)
-    assert recording.header["options"] == "ask=true, period=0.1, heard_twice=false"
+    assert recording.header["options"] == "ask=true, period=0.4, heard_twice=false"
     assert any(chunk.sent and b"*s r 0" in chunk.data for chunk in recording)
     assert not any(b"*s e" in chunk.data for chunk in recording)
