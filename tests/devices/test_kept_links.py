@@ -5,8 +5,13 @@ device server had when a client connected, and what the kernel had when the mach
 from __future__ import annotations
 
 import socket
+import ssl
+import tomllib
 from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, suppress
 from functools import partial
+from http.client import HTTPConnection, HTTPException, HTTPSConnection
 from pathlib import Path
 from typing import Protocol
 
@@ -18,15 +23,18 @@ from common.readings import AnyReading, LinkLost, unescape
 from devices.drivers import driver
 from devices.links import SCHEME_MODULES
 from devices.links import usb as usb_link
+from devices.profiles.profile import parse_profile
 from devices.recording import Recording, read_recording
 from simulators.usb import POS_SCANNER, VENDOR_READER, UsbDevice, VirtualBus
 from tests.devices.links.test_mqtt import Broker
 from tests.devices.test_device import running
 from tests.devices.test_kept import chunks, live
-from tests.devices.test_recordings import RECORDINGS
+from tests.devices.test_recordings import FOLDER, RECORDINGS
 from tests.devices.test_splits import make
+from tests.support.brokers.mosquitto import free_port
+from tests.support.daemon.certificates import Authority
 from tests.support.devices.parts import Pty, Rfc2217Peer, TcpPeer
-from tests.support.waiting import until_async
+from tests.support.waiting import TIMEOUT_SECONDS, until_async
 
 pytestmark = pytest.mark.filterwarnings(  # how pyserial makes its thread
     "ignore:set(Daemon|Name):DeprecationWarning"
@@ -103,6 +111,42 @@ class Mqtt:
         self._broker.close()
 
 
+class Post:
+    """A device that posts one message after the other, as its line of the recording holds it. It
+    has lost the mark of a message that it repeats.
+    """
+
+    def __init__(self, folder: Path, _: Recording, *, scheme: str) -> None:
+        token, port = "d3b07384d113edec49eaa6238ad5ff00", free_port()
+        secret = folder / "token"
+        secret.write_text(f"{token}\n")
+        self.url = f"{scheme}://127.0.0.1:{port}/camera?secret_file={secret}"
+        self._headers = {"Authorization": f"Bearer {token}"}
+        host = partial(HTTPConnection, "127.0.0.1", port, timeout=TIMEOUT_SECONDS)
+        self._connect: Callable[[], HTTPConnection] = host
+        if scheme == "https":
+            authority = Authority(folder, "authority")
+            certificate, key = authority.sign("listener")
+            self.url += f"&cert_file={certificate}&key_file={key}"
+            trusted = ssl.create_default_context(cafile=authority.file)
+            self._connect = partial(
+                HTTPSConnection, "127.0.0.1", port, timeout=TIMEOUT_SECONDS, context=trusted
+            )
+        self._sender = ThreadPoolExecutor(1)
+
+    def say(self, data: bytes) -> None:
+        for line in data.splitlines():
+            self._sender.submit(self._post, unescape(line.split(b" ", 2)[2].decode()))
+
+    def _post(self, body: bytes) -> None:
+        with closing(self._connect()) as connection, suppress(OSError, HTTPException):
+            connection.request("POST", "/camera", body, self._headers)
+            connection.getresponse().read()
+
+    def close(self) -> None:
+        self._sender.shutdown(cancel_futures=True)
+
+
 class Usb:
     """A USB device. It sends reports of a fixed size, or a stream of bytes."""
 
@@ -148,14 +192,31 @@ def links(bus: VirtualBus) -> Mapping[str, Mapping[str, Open]]:
         "serial": {"serial": Serial, "tcp": Tcp, "rfc2217": Rfc2217, "usb": partial(bulk, bus)},
         "usb": {"usb": partial(hid, bus)},
         "mqtt": {"mqtt": Mqtt},
+        "http": {scheme: partial(Post, scheme=scheme) for scheme in ("http", "https")},
     }
 
 
-KINDS = {"serial": ("tcp", "serial", "rfc2217", "usb"), "usb": ("usb",), "mqtt": ("mqtt",)}
+KINDS = {
+    "serial": ("tcp", "serial", "rfc2217", "usb"),
+    "usb": ("usb",),
+    "mqtt": ("mqtt",),
+    "http": ("http", "https"),
+}
+
+
+def scheme_of(recording: Recording) -> str:
+    """The scheme of such a device; a profile of a site states its own."""
+    found = driver(recording.header["driver"])
+    if found.described is None:
+        return found.scheme
+    file = tomllib.loads(recording.header["options"])["file"]
+    return parse_profile((FOLDER / file).read_text()).scheme
+
+
 EACH = [
     pytest.param(path, kind, id=f"{path.stem}-{kind}")
     for path in RECORDINGS
-    for kind in KINDS[driver(read_recording(path).header["driver"]).scheme]
+    for kind in KINDS[scheme_of(read_recording(path))]
 ]
 
 
@@ -172,8 +233,7 @@ def connect(bus: VirtualBus, tmp_path: Path) -> Iterator[Callable[[Recording, st
     opened: list[Peer] = []
 
     def peer(recording: Recording, kind: str) -> Peer:
-        scheme = driver(recording.header["driver"]).scheme
-        opened.append(links(bus)[scheme][kind](tmp_path, recording))
+        opened.append(links(bus)[scheme_of(recording)][kind](tmp_path, recording))
         return opened[-1]
 
     yield peer
