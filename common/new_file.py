@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -83,16 +84,24 @@ def sync_folder(folder: Path) -> None:
 
 
 def create_private(path: Path, data: bytes) -> None:
-    """Create a file that only its owner may read, and sync it and its name to the disk. Raises
-    ``OSError``, also if it exists already.
+    """Create a file that only its owner may read, like :func:`create_file`."""
+    create_file(path, data, PRIVATE_MODE)
+
+
+def create_file(path: Path, data: bytes, mode: int = 0o666) -> None:
+    """Create a file with the permissions ``mode``, less the umask: a reader, or a person after a
+    crash or a power cut, finds all of it or none, and all once this returns. Raises ``OSError``,
+    also if it exists already.
     """
-    with named_in_errors(path):
-        descriptor = os.open(path, _FLAGS, PRIVATE_MODE)
-        with open(descriptor, "wb") as file:  # noqa: PTH123 - pathlib cannot pass flags
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        sync_folder(path.parent)
+    part = _part_of(path)
+    try:
+        write_part(part, data, mode)
+        move_new(part, path)
+        with named_in_errors(path, part=True):
+            sync_folder(path.parent)
+    except OSError as error:
+        _name(error, path)
+        raise
 
 
 def replace_file(path: Path, data: bytes) -> None:
@@ -105,21 +114,66 @@ def replace_file(path: Path, data: bytes) -> None:
         with named_in_errors(path):
             target.write_bytes(data)
         return
-    part = target.with_name(f".{target.name}.{os.getpid()}.part")
+    part = _part_of(target)
     try:
-        part.unlink(missing_ok=True)
-        with named_in_errors(part, part=True):
-            descriptor = os.open(part, _FLAGS, 0o666)
-            with open(descriptor, "wb") as file:  # noqa: PTH123 - as above
-                if target.exists():
-                    before = target.stat()
-                    os.fchown(descriptor, before.st_uid, before.st_gid)
-                    os.fchmod(descriptor, before.st_mode & 0o777)
-                file.write(data)
-                file.flush()
-                os.fsync(descriptor)
-            part.replace(target)
+        write_part(part, data, 0o666, _same_rights(target))
+        part.replace(target)
         sync_folder(target.parent)
     except OSError as error:
-        error.filename = str(path)
+        _name(error, path)
         raise
+
+
+def write_part(
+    part: Path, data: bytes, mode: int, prepare: Callable[[int], None] | None = None
+) -> None:
+    """Write a file that will get another name once it is complete, and flush it; replace what an
+    earlier attempt left. ``prepare`` is called with the descriptor of the empty file, to set its
+    owner and permissions. If writing fails, the file is removed. Raises ``OSError``.
+    """
+    part.unlink(missing_ok=True)
+    with named_in_errors(part, part=True):
+        descriptor = os.open(part, _FLAGS, mode)
+        with open(descriptor, "wb") as file:  # noqa: PTH123 - pathlib cannot pass flags
+            if prepare is not None:
+                prepare(descriptor)
+            file.write(data)
+            file.flush()
+            os.fsync(descriptor)
+
+
+def move_new(part: Path, path: Path) -> None:
+    """Move a complete file to a name that no file has. Raises ``FileExistsError`` if one has it,
+    and ``OSError``; the part is then removed.
+    """
+    try:
+        path.hardlink_to(part)
+    except OSError as error:  # no hard links, for example on exFAT
+        if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.EINVAL):
+            raise
+        if os.path.lexists(path):
+            raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), str(path)) from None
+        part.replace(path)
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
+
+
+def _part_of(path: Path) -> Path:
+    return path.with_name(f".{path.name}.{os.getpid()}.part")
+
+
+def _same_rights(target: Path) -> Callable[[int], None] | None:
+    if not target.exists():
+        return None
+    before = target.stat()
+
+    def prepare(descriptor: int) -> None:
+        os.fchown(descriptor, before.st_uid, before.st_gid)
+        os.fchmod(descriptor, before.st_mode & 0o777)
+
+    return prepare
+
+
+def _name(error: OSError, path: Path) -> None:
+    error.filename, error.filename2 = str(path), None

@@ -14,7 +14,7 @@ from typing import get_args
 import msgspec
 
 from common.contract.version import SOFTWARE
-from common.new_file import named_in_errors, new_file
+from common.new_file import replacing
 from controller.cli import CommandLineError
 from controller.cli.decode import driver_named, make_codec
 from devices.captures import Capture, CaptureError, Form, read_capture
@@ -145,7 +145,7 @@ def _capture(arguments: argparse.Namespace, data: bytes) -> int:
         "writer": SOFTWARE,
         **({"note": arguments.note} if arguments.note else {}),
     }
-    with named_in_errors(arguments.recording), new_file(arguments.recording) as file:
+    with replacing(arguments.recording) as file:
         file.writelines(format_recording(header, captured.chunks))
     for at, part in captured.chunks:
         codec.feed(part, parse_time(at)[0])

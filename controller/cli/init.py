@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from common.new_file import named_in_errors
+from common.new_file import create_file, named_in_errors
 from common.suggestions import unknown_word
 from controller.cli import CommandLineError
 from controller.cli.configured import DEFAULT_CONFIG
@@ -156,8 +156,7 @@ def run(arguments: argparse.Namespace) -> int:
         )
     text = page(plan, device_driver, places, serial_ports, readers)
     check_text(text, arguments.file)
-    with named_in_errors(arguments.file), arguments.file.open("x", encoding="utf-8") as file:
-        file.write(text)
+    create_file(arguments.file, text.encode())
     print(f"{arguments.file}: written, {summary(device_driver, places)}")
     print("\n".join(next_steps(arguments.file, device_driver, places)))
     if plan.standby:

@@ -7,7 +7,7 @@ import re
 import sys
 from pathlib import Path
 
-from common.new_file import new_file
+from common.new_file import create_private
 from controller.cli import CommandLineError
 from controller.cli.decode import read_whole
 from devices.links import check_link
@@ -46,8 +46,7 @@ def create_profile(source: Path, output: Path | None, shown: tuple[Shown, ...] |
         shown = _ask() if sys.stdin.isatty() and sys.stdout.isatty() else ()
     proposal = _propose(recording, source, target, shown)
     try:
-        with new_file(target) as file:
-            file.write(proposal.text.encode())
+        create_private(target, proposal.text.encode())
     except OSError as error:
         raise CommandLineError(f"{target}: cannot be written: {error.strerror}") from error
     print("\n".join(_report(proposal, target)))

@@ -24,7 +24,7 @@ from common import clock
 from common.contract.node import Health, NodeStatus
 from common.contract.topics import Topics
 from common.contract.version import VERSION
-from common.new_file import named_in_errors
+from common.new_file import create_private
 from controller.configuration.amounts import as_float
 from controller.configuration.file import Inspection, inspect_configuration
 from controller.configuration.secrets import secret_files
@@ -119,17 +119,14 @@ def pack(files: dict[str, str], target: Path, name: str) -> None:
     """Write them as a tar.gz that only its owner can read. Raises ``OSError``, also if the file
     exists.
     """
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    with (
-        named_in_errors(target),
-        open(os.open(target, flags, 0o600), "wb") as file,  # noqa: PTH123 - pathlib has no flags
-        tarfile.open(fileobj=file, mode="w:gz") as archive,
-    ):
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
         for file_name, text in files.items():
             data = text.encode()
             entry = tarfile.TarInfo(f"{name}/{file_name}")
             entry.size, entry.mode, entry.mtime = len(data), 0o600, int(clock.wall())
             archive.addfile(entry, io.BytesIO(data))
+    create_private(target, packed.getvalue())
 
 
 def configured(path: Path) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from common.command_line import stop_signals
-from common.new_file import replace_file, sync_folder
+from common.new_file import PRIVATE_MODE, replace_file, sync_folder, write_part
 from controller.setup.change import FileChange, SetupError, StartCommand
 
 FOLDER_MODE = 0o755
@@ -35,7 +35,7 @@ def write(changes: Sequence[FileChange]) -> None:
             for part, change in parts.items():
                 part.replace(change.path)
                 done.append(change)
-            for folder in {change.path.parent for change in changes}:
+            for folder in {path.parent for path in (*(change.path for change in changes), *made)}:
                 sync_folder(folder)
         except OSError as error:
             _undo(parts, done, made)
@@ -97,26 +97,22 @@ def _folders(change: FileChange) -> list[Path]:
 def _staged(change: FileChange) -> Path:
     """Write a file beside its place, with its rights. Raises ``OSError``."""
     part = change.path.with_name(f".{change.path.name}.setup")
+
+    def set_rights(descriptor: int) -> None:
+        if change.before is not None:
+            status = change.path.stat()
+            os.fchown(descriptor, status.st_uid, status.st_gid)
+            os.fchmod(descriptor, status.st_mode & 0o777)
+        else:
+            if change.group is not None:
+                shutil.chown(part, group=change.group)
+            os.fchmod(descriptor, change.mode)
+
     try:
-        part.unlink(missing_ok=True)
-        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-        with os.fdopen(descriptor, "wb") as file:
-            if change.before is not None:
-                status = change.path.stat()
-                os.fchown(descriptor, status.st_uid, status.st_gid)
-                os.fchmod(descriptor, status.st_mode & 0o777)
-            else:
-                if change.group is not None:
-                    shutil.chown(part, group=change.group)
-                os.fchmod(descriptor, change.mode)
-            file.write(change.after)
-            file.flush()
-            os.fsync(descriptor)
+        write_part(part, change.after, PRIVATE_MODE, set_rights)
     except LookupError as error:
         raise OSError(0, f"there is no group {change.group}: {error}", str(change.path)) from None
     except OSError as error:
-        with suppress(OSError):
-            part.unlink()
         error.filename = str(change.path)
         raise
     return part

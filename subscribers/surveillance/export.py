@@ -5,7 +5,6 @@ surveillance export`` starts it.
 from __future__ import annotations
 
 import argparse
-import errno
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -18,7 +17,7 @@ import msgspec
 
 from common import clock
 from common.command_line import CommandLine, end_process
-from common.new_file import sync_folder
+from common.new_file import move_new, sync_folder
 from subscribers.surveillance import export_forms
 from subscribers.surveillance.archive import ArchiveRow, Gap, Kind, Query, RecordArchive
 from subscribers.surveillance.errors import ArchiveError
@@ -179,15 +178,9 @@ def _partial_file(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:
 def _move_into_place(part: Path, path: Path, *, replace: bool) -> None:
     if not replace:
         try:
-            path.hardlink_to(part)
+            move_new(part, path)
         except FileExistsError:
             raise ExportError(_exists_message(path)) from None
-        except OSError as error:  # no hard links, for example on exFAT
-            if error.errno not in (errno.EPERM, errno.EOPNOTSUPP, errno.EINVAL):
-                raise
-            if path.exists():
-                raise ExportError(_exists_message(path)) from None
-            part.replace(path)
     else:
         part.replace(path)
     with suppress(OSError):  # some file systems cannot sync a folder

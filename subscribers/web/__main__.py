@@ -21,6 +21,7 @@ from common import clock
 from common.broker.certificates import file_expiry_warning
 from common.command_line import end_process
 from common.log import structlog
+from common.new_file import replace_file
 from subscribers.console.admission import SignInUnavailableError
 from subscribers.display.round_store import RoundStore
 from subscribers.essential import end_at_signal, ending_process, essential
@@ -200,7 +201,7 @@ async def _serving(web: WebApplication, listening: socket.socket) -> AsyncIterat
 
 def _ready(path: str | None, address: str) -> None:
     if path is not None:
-        Path(path).write_text(address + "\n", encoding="utf-8")
+        replace_file(Path(path), f"{address}\n".encode())
 
 
 def _log_store_error(event: str, reason: str) -> None:

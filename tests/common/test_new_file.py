@@ -7,8 +7,10 @@ more.
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from common.new_file import create_private, replace_file, replacing
+from common.new_file import create_file, create_private, replace_file, replacing
 
 Write = Callable[[Path, bytes], None]
 
@@ -42,7 +44,10 @@ class PowerCut:
         self._flush_names()
         self._fsync = os.fsync
         patch.setattr(os, "fsync", self.fsync)
-        for owner, name in ((Path, "replace"), (Path, "unlink"), (os, "open")):
+        for owner, name in (
+            *((Path, "replace"), (Path, "unlink"), (Path, "hardlink_to")),
+            (os, "open"),
+        ):
             self._count(patch, owner, name)
 
     def left(self, name: str) -> bytes | None:
@@ -106,6 +111,54 @@ def test_a_new_file_outlives_a_power_cut_once_it_is_written(
     disk = PowerCut(monkeypatch, tmp_path)
     write(tmp_path / "site.key", b"secret")
     assert disk.left("site.key") == b"secret"
+
+
+@pytest.mark.parametrize("kill_at", range(1, 12))
+def test_a_created_file_is_absent_or_whole_at_every_step(kill_at: int, tmp_path: Path) -> None:
+    """After a kill and after a power cut, and the next start creates it or finds it whole."""
+    path = tmp_path / "site.key"
+    with pytest.MonkeyPatch.context() as patch:
+        disk = PowerCut(patch, tmp_path, kill_at)
+        try:
+            create_private(path, b"secret")
+        except KilledError:
+            allowed = {None, b"secret"}
+        else:
+            allowed = {b"secret"}
+    assert (path.read_bytes() if path.exists() else None) in allowed
+    assert disk.left("site.key") in allowed
+    with suppress(FileExistsError):
+        create_private(path, b"secret")
+    assert path.read_bytes() == b"secret"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert [*tmp_path.iterdir()] == [path]
+
+
+def test_of_two_that_create_a_file_the_later_one_fails_and_changes_nothing(tmp_path: Path) -> None:
+    path, dangling = tmp_path / "site.key", tmp_path / "link"
+    dangling.symlink_to(tmp_path / "elsewhere")
+    create_file(path, b"first")
+    for name in (path, dangling):
+        with pytest.raises(FileExistsError) as caught:
+            create_file(name, b"second")
+        assert (caught.value.filename, caught.value.filename2) == (str(name), None)
+    assert path.read_bytes() == b"first"
+    assert {file.name for file in tmp_path.iterdir()} == {"site.key", "link"}
+
+
+def test_a_file_is_created_where_there_are_no_hard_links(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: Path) -> None:
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM))
+
+    monkeypatch.setattr(Path, "hardlink_to", fail)
+    path = tmp_path / "manifest"
+    create_private(path, b"first")
+    with pytest.raises(FileExistsError):
+        create_private(path, b"second")
+    assert path.read_bytes() == b"first"
+    assert [*tmp_path.iterdir()] == [path]
 
 
 @pytest.mark.parametrize("kill_at", range(1, 5))
