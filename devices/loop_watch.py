@@ -98,10 +98,7 @@ class LoopWatch:
         loop = asyncio.get_running_loop()
         self.before, self._latest = self._latest, loop.time()
         self.suspended_before, self._latest_suspended = self._latest_suspended, suspended_seconds()
-        # at multiples of the interval, as other timers are: one wake-up serves them all
-        self._timer = loop.call_at(
-            (self._latest // self._interval + 1) * self._interval, self._on_tick
-        )
+        self._timer = loop.call_at(self._latest + self._interval, self._on_tick)
         slept = self._latest_suspended - self.suspended_before
         if slept > MIN_SUSPENSION_SECONDS:
             for _, resumed in list(self._watching):
