@@ -88,7 +88,7 @@ SUBCOMMANDS: Mapping[str, str] = {
     "watch": "show the tables of a configuration on the terminal, or their events as JSON lines",
     "web": "show the tables of a configuration in the browser",
     "carrousel": "run the jackpots of a configuration, or read their ledger",
-    "wheel": "report wheel-bias and shuffle statistics from an archive",
+    "wheel": "report how wheels, shoes and second witnesses behave, from an archive",
     "surveillance": "archive and verify all messages of the tables, or search the archive",
     "webhooks": "send the events of the tables to web addresses, or show what could not be sent",
     "sign": "show the meters of jackpots on LED signs",

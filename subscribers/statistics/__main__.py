@@ -1,10 +1,11 @@
-"""``python -m subscribers.statistics``: wheel-bias and shuffle statistics from an archive.
-``novamas wheel`` starts it.
+"""``python -m subscribers.statistics``: statistics of wheels, shoes and second witnesses from an
+archive. ``novamas wheel`` starts it.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from contextlib import closing
 from datetime import UTC, datetime
 
@@ -14,17 +15,22 @@ from common.command_line import CommandLine, end_process
 from common.contract.times import format_utc
 from subscribers.statistics.folding import ShoesReport
 from subscribers.statistics.health import BiasReport, WheelReport
-from subscribers.statistics.reading import StatisticsReader
+from subscribers.statistics.reading import StatisticsReader, read_witnesses
+from subscribers.statistics.witnesses import WitnessAgreement
+from subscribers.surveillance.archive import RecordArchive
 from subscribers.surveillance.errors import ArchiveError
 from subscribers.surveillance.open_archive import open_archive
+
+_Report = WheelReport | ShoesReport | WitnessAgreement
 
 
 def main(argv: list[str] | None = None) -> int:
     """Print the reports. Return the exit status: 1 if the archive cannot be read."""
     parser = CommandLine(
         prog="novamas wheel",
-        description="Report wheel-bias and shuffle statistics from a surveillance archive. They "
-        "are advice and change no result. docs/inspector/statistics.md explains each figure.",
+        description="Report wheel-bias and shuffle statistics, or those of second witnesses, from "
+        "a surveillance archive. They are advice and change no result. "
+        "docs/inspector/statistics.md and docs/technician/witness.md explain each figure.",
     )
     parser.add_argument("table", nargs="*", metavar="TABLE", help="only these tables")
     parser.add_argument(
@@ -37,7 +43,12 @@ def main(argv: list[str] | None = None) -> int:
         "false alarms holds only if the time was not chosen because of the results after it",
     )
     parser.add_argument(
-        "--json", action="store_true", help="one JSON object per line for each wheel and shoe"
+        "--witnesses",
+        action="store_true",
+        help="only how often each second witness agrees with the results of its table",
+    )
+    parser.add_argument(
+        "--json", action="store_true", help="one JSON object per line for each report"
     )
     options = parser.parse_args(argv)
     try:
@@ -48,26 +59,56 @@ def main(argv: list[str] | None = None) -> int:
         )
     try:
         with closing(open_archive(options.archive, read_only=True)) as archive:
-            reader = StatisticsReader(archive, options.table, since)
-            reader.read()
+            read = _read_witnesses if options.witnesses else _read_wheels
+            reports, unread = read(archive, options.table, since)
     except ArchiveError as error:
         print(f"novamas wheel: {error}", file=sys.stderr)  # noqa: T201
         return 1
-    wheels, shoes = reader.statistics.wheels(), reader.statistics.shoes()
     if options.json:
-        lines = [msgspec.json.encode(report).decode() for report in (*wheels, *shoes)]
+        lines = [msgspec.json.encode(report).decode() for report in reports]
     else:
-        lines = [line for wheel in wheels for line in wheel_lines(wheel)]
-        lines += [line for report in shoes for line in shoe_lines(report)]
-    if reader.statistics.unread:
+        lines = [line for report in reports for line in _lines(report)]
+    if unread:
         print(  # noqa: T201
-            f"novamas wheel: {reader.statistics.unread} events could not be read and are left out",
+            f"novamas wheel: {unread} events could not be read and are left out",
             file=sys.stderr,
         )
     if not lines:
-        print("novamas wheel: no spins and no shoes found", file=sys.stderr)  # noqa: T201
+        nothing = (
+            "no rounds with a second witness" if options.witnesses else "no spins and no shoes"
+        )
+        print(f"novamas wheel: {nothing} found", file=sys.stderr)  # noqa: T201
     print("\n".join(lines))  # noqa: T201
     return 0
+
+
+def _read_wheels(
+    archive: RecordArchive, tables: Sequence[str], since: str | None
+) -> tuple[Sequence[_Report], int]:
+    """Return the reports of wheels and shoes, and how many events could not be read."""
+    reader = StatisticsReader(archive, tables, since)
+    reader.read()
+    statistics = reader.statistics
+    return (*statistics.wheels(), *statistics.shoes()), statistics.unread
+
+
+def _read_witnesses(
+    archive: RecordArchive, tables: Sequence[str], since: str | None
+) -> tuple[Sequence[_Report], int]:
+    """Return the reports of second witnesses, and how many events could not be read."""
+    statistics = read_witnesses(archive, tables, since)
+    return statistics.reports(), statistics.unread
+
+
+def _lines(report: _Report) -> list[str]:
+    """Format a report as text."""
+    match report:
+        case WheelReport():
+            return wheel_lines(report)
+        case ShoesReport():
+            return shoe_lines(report)
+        case WitnessAgreement():
+            return witness_lines(report)
 
 
 def time_of(text: str) -> str:
@@ -133,6 +174,40 @@ def shoe_lines(shoes: ShoesReport) -> list[str]:
         ),
         f"  ranks    evidence {shoes.ranks_evidence:.3g} of {shoes.threshold:,.0f}",
         "  " + "  ".join(f"{part} {count:,}" for part, count in shoes.counts.items()),
+    ]
+
+
+def witness_lines(witness: WitnessAgreement) -> list[str]:
+    """Format the report of a second witness as text."""
+    rate, total = witness.rate, witness.total
+    name = f"{witness.table} at {witness.site}, witness {witness.witness}"
+    columns = [f"  {field.replace('_', ' ')}" for field in total.__struct_fields__]
+    rows = [*witness.days.items(), ("all days", total)]
+    return [
+        name + (", simulated" if witness.simulated else ""),
+        f"  {total.rounds:,} rounds, {witness.since[:16]} to {witness.until[:16]} UTC",
+        "  agreement  "
+        + (
+            "unknown: no report could be compared"
+            if rate is None
+            else f"{rate.rate:.3f} ({rate.low:.3f} to {rate.high:.3f})"
+        ),
+        f"  longest silence {witness.longest_silence:,} rounds",
+        f"  {'day':10}" + "".join(columns),
+        *(
+            f"  {day:10}"
+            + "".join(
+                f"{count:{len(column)},}"
+                for column, count in zip(columns, msgspec.structs.astuple(counts), strict=True)
+            )
+            for day, counts in rows
+        ),
+        *(
+            f"  {item.time[:16]} UTC session {item.session} round {item.round}: "
+            + item.verdict.replace("_", " ")
+            + (", corrected later" if item.corrected else "")
+            for item in witness.disagreements
+        ),
     ]
 
 

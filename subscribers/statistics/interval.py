@@ -41,13 +41,20 @@ class ChiSquare(msgspec.Struct, frozen=True):
     p: float
 
 
-def interval(hits: int, spins: int, fair: float, miss: float = MISS_PROBABILITY) -> Interval:
+def interval(
+    hits: int,
+    spins: int,
+    fair: float,
+    miss: float = MISS_PROBABILITY,
+    prior_spins: float = PRIOR_SPINS,
+) -> Interval:
     """Return the interval of a part that has the chance ``fair`` at a fair wheel. For many parts at
-    once, ``miss`` is divided among them.
+    once, ``miss`` is divided among them. ``prior_spins``: strength of the mixture; the interval is
+    valid for any, and narrow for chances far from ``fair`` if it is weak.
     """
     if spins == 0:
         return Interval(1.0, 0.0, 1 / fair)
-    alpha, beta = PRIOR_SPINS * fair, PRIOR_SPINS * (1 - fair)
+    alpha, beta = prior_spins * fair, prior_spins * (1 - fair)
     log_mixture = _log_beta(alpha + hits, beta + spins - hits) - _log_beta(alpha, beta)
 
     def excess(chance: float) -> float:

@@ -8,6 +8,7 @@ import msgspec
 
 from subscribers.statistics.folding import EVENT_TYPES, Statistics, read_records
 from subscribers.statistics.health import HealthFinding
+from subscribers.statistics.witnesses import WITNESS_EVENT_TYPES, WitnessStatistics
 from subscribers.surveillance.archive import Query, RecordArchive
 
 
@@ -44,3 +45,16 @@ class StatisticsReader:
             self._number = max(self._number, row.number)
             findings += read_records(self.statistics, [row.record])
         return findings
+
+
+def read_witnesses(
+    archive: RecordArchive, tables: Sequence[str] = (), since: str | None = None
+) -> WitnessStatistics:
+    """Return the statistics of second witnesses, of an archive or of some of its tables, since a
+    time. Raises :class:`ArchiveError`.
+    """
+    statistics = WitnessStatistics()
+    query = Query(tables=tuple(tables), kinds=("event",), types=WITNESS_EVENT_TYPES, since=since)
+    for row in archive.find(query):
+        statistics.on_event(row.record)
+    return statistics
