@@ -12,6 +12,7 @@ from itertools import count, islice
 from typing import NamedTuple
 
 from common.log import structlog
+from tests.world.parts import refusal
 from tests.world.run import Plan, plan, run
 from tests.world.shrink import shrink
 from tests.world.wheels.kinds import KINDS
@@ -50,6 +51,8 @@ def main() -> int:
     parser.add_argument("--parts", default="", help="who takes part: names with commas between")
     parser.add_argument("--jobs", type=int, default=2)
     chosen = parser.parse_args()
+    if (why := refusal(_parts(chosen))) is not None:
+        parser.error(f"--parts: {why}")
     be_quiet()
     if chosen.seed is not None:
         return _replay(_plan(chosen, chosen.seed))
@@ -64,9 +67,13 @@ def _plan(chosen: argparse.Namespace, seed: int) -> Plan:
         chosen.faults,
         chosen.pace,
         pair=chosen.pair,
-        parts=tuple(filter(None, chosen.parts.split(","))),
+        parts=_parts(chosen),
         wheel=chosen.wheel,
     )
+
+
+def _parts(chosen: argparse.Namespace) -> tuple[str, ...]:
+    return tuple(filter(None, chosen.parts.split(",")))
 
 
 def _replay(of: Plan) -> int:

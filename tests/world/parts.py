@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from tests.world import (
@@ -51,3 +51,27 @@ PARTS: dict[str, Callable[[World], object]] = {
 """Name of each part, and how it joins a world: it adds what it needs before anything starts."""
 SAME_FAULTS = {"carrousel-eus96": "carrousel", "statistics": "recorder"}
 """By part, another one whose faults it has."""
+UNSIGNED = "people: all commands must be signed, and the croupiers of this part sign nothing"
+SEALED = "audit: it has no key of surveillance, and the cards of this part are sealed"
+REFUSED_BESIDE = {
+    ("cards", "audit"): SEALED,
+    ("cards", "people"): UNSIGNED,
+    ("carrousel", "people"): UNSIGNED,
+    ("carrousel-eus96", "people"): UNSIGNED,
+    ("carrousel-pair", "people"): UNSIGNED,
+    ("dice", "people"): UNSIGNED,
+    ("shufflers", "audit"): SEALED,
+    ("shufflers", "people"): UNSIGNED,
+}
+"""By two parts that do not take part in one world: the second one, and why."""
+
+
+def refusal(parts: Sequence[str]) -> str | None:
+    """Return why these parts do not make a world, or None if they do."""
+    for part in parts:
+        if part not in PARTS:
+            return f"there is no part {part!r}; choose from {', '.join(PARTS)}"
+    for (part, other), why in REFUSED_BESIDE.items():
+        if part in parts and other in parts:
+            return f"{part!r} does not go with {why}; leave one of them out"
+    return None

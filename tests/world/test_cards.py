@@ -2,8 +2,19 @@
 
 from __future__ import annotations
 
+import json
+from typing import Any
+
 import pytest
 
+from common.chain.schema import Entry
+from tests.world.__main__ import main
+from tests.world.broker.packets import Publish
+from tests.world.cards.checkers import Hidden
+from tests.world.cards.shoes import HandShoe, Shoe
+from tests.world.cards.tabletop import Tabletop
+from tests.world.errors import PropertyViolatedError
+from tests.world.loop import WorldLoop
 from tests.world.run import plan, run
 
 PARTS = ("cards",)
@@ -24,3 +35,56 @@ def test_a_seed_gives_the_same_run_again() -> None:
 def test_tables_with_cards_beside_those_of_jackpots() -> None:
     outcome = run(plan(1, 0.02, 0, 4, parts=("cards", "carrousel")))
     assert outcome.finding is None, "\n".join(outcome.trace[-50:])
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_recalls_of_rounds_before_show_no_card_that_is_hidden_now(seed: int) -> None:
+    outcome = run(plan(seed, 0.1, 0, 10, 4.0, parts=("cards", "recorder", "floor")))
+    assert outcome.finding is None, "\n".join(outcome.trace[-50:])
+
+
+def test_a_reply_may_name_a_hidden_card_only_in_an_event_from_before_it_was_drawn() -> None:
+    loop = WorldLoop(lambda: 0.0)
+    top = Tabletop(Shoe(loop, "cards-1", "bee-tek", HandShoe(1, 0), 1))
+    checker = Hidden({"cards-1": top}, frozenset)
+    name = top.shoe.model._cards[-1]
+
+    def event(seq: int) -> dict[str, Any]:
+        return {"type": "card.turned", "table": "cards-1", "boot": "b", "seq": seq, "card": name}
+
+    def reply(**fields: Any) -> Publish:
+        body = {"id": "1", "ok": True, **fields}
+        return Publish("novamas/v1/palma/cards-1/reply/cctv", json.dumps(body).encode())
+
+    def store(seq: int) -> None:
+        body = json.dumps(event(seq)).encode()
+        checker.on_stored(
+            [Entry(seq, "cards-1", "b", "event", seq, "", 0, body, b"", b"")], "north"
+        )
+
+    loop.close()
+    store(1)
+    loop.now = 10.0
+    name = top.draw("player").name
+    store(2)
+    checker.on_published(reply(events=[event(1)]))
+    for wrong in ({"events": [event(2)]}, {"error": f"the card is {name}"}):
+        with pytest.raises(PropertyViolatedError, match="a face-down card in a reply"):
+            checker.on_published(reply(**wrong))
+
+
+@pytest.mark.parametrize(
+    ("parts", "why"),
+    [
+        ("cards,recorder,audit", "'cards' does not go with audit"),
+        ("people,dice", "'dice' does not go with people"),
+        ("card", "there is no part 'card'"),
+    ],
+)
+def test_parts_that_make_no_world_are_refused(
+    parts: str, why: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.argv", ["make world", "--parts", parts])
+    with pytest.raises(SystemExit):
+        main()
+    assert why in capsys.readouterr().err

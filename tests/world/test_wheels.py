@@ -33,8 +33,11 @@ def test_another_number_is_found(kind: str, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_a_display_that_is_silent_until_its_first_number_is_waited_for() -> None:
-    """Seed 500036: nothing went wrong, and the table could not be opened sooner."""
+    """Nothing went wrong before, and the table could not be opened sooner: seed 500036 without any
+    fault, and the table r3 of seed 910035, whose first fault comes later.
+    """
     assert run(plan(500036, hours=0.05, tables=8, faults=0, pace=4.0)).finding is None
+    assert run(plan(910035, hours=1.0, tables=8, faults=20, pace=4.0)).finding is None
 
 
 def test_every_kind_is_drawn_but_no_croupier_where_all_commands_are_signed() -> None:

@@ -105,6 +105,9 @@ class Hidden(Checker):
         if self._others() & {*message.topic.split("/")}:
             return
         table, leaf = message.topic.split("/")[-2:]
+        if table == "reply":
+            self._on_reply(message)
+            return
         for name, scanner in self._scanners.items():
             if table not in self._tops:
                 shown = scanner.hidden_in(message.payload)
@@ -118,6 +121,20 @@ class Hidden(Checker):
             else:
                 shown = scanner.hidden_in(message.payload)
             require(not shown, "a face-down card in a message", message.topic, shown, message)
+
+    def _on_reply(self, message: Publish) -> None:
+        """An answer to a recall repeats events of rounds before, whose cards are in the pack again:
+        each counts as of when it was stored. Nothing else of a reply may name a hidden card.
+        """
+        reply = json.loads(message.payload)
+        for body in reply.pop("events", ()):
+            if (scanner := self._scanners.get(body["table"])) is not None:
+                stored_at = self._stored_at.get(key_of(body))
+                shown = scanner.hidden_in(json.dumps(body).encode(), stored_at)
+                require(not shown, "a face-down card in a reply", message.topic, shown, body)
+        for scanner in self._scanners.values():
+            shown = scanner.hidden_in(json.dumps(reply).encode())
+            require(not shown, "a face-down card in a reply", message.topic, shown, reply)
 
     def on_logged(self, line: str) -> None:
         """The daemon has written a line of its log."""
