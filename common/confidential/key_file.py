@@ -20,12 +20,14 @@ def read_key_file(path: Path) -> bytes:
     """Read the key in a file. Raises :class:`KeyFileError`."""
     try:
         key = bytes.fromhex(path.read_text(encoding="ascii").strip())
+        if len(key) != KEY_BYTES:
+            raise ValueError
     except OSError as error:
-        raise KeyFileError(f"{path}: {error.strerror}") from None
+        raise KeyFileError(f"{path}: {error.strerror}; put the file of the key there") from None
     except ValueError:
-        raise KeyFileError(f"{path} holds no key; expected 64 hexadecimal digits") from None
-    if len(key) != KEY_BYTES:
-        raise KeyFileError(f"{path} holds no key; expected 64 hexadecimal digits")
+        raise KeyFileError(
+            f"{path} holds no key (64 hexadecimal digits); put the right file back"
+        ) from None
     return key
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 
+from common.errors import describe_error
 from common.new_file import replacing
 from common.people.register import (
     MAX_FILE_BYTES,
@@ -104,7 +105,10 @@ class PeopleFile:
             if self._in_force is not None:
                 check_newer(read, self._in_force)
         except OSError as error:
-            self._status_read, self._refused = None, f"{self._path}: {error.strerror}"
+            self._status_read, self._refused = (
+                None,
+                f"{self._path}: {error.strerror}; put the last file that the site signed there",
+            )
             return None
         except PeopleError as error:
             self._status_read, self._refused = status, f"{self._path}: {error}"
@@ -139,13 +143,15 @@ class PeopleFile:
 
 
 def _in_force(data: bytes, key: str, site: str) -> PeopleInForce | None:
-    """Read a file that was in force. None if it names another site or key: its number then has no
-    meaning. Raises :class:`PeopleError`.
+    """Read a file that was in force. None if it is of another site or key: its number then has no
+    meaning. Raises :class:`PeopleError`, also if the key that it names did not sign it: it is
+    damaged then, and must not count as one of another key.
     """
-    signer = from_base64url(key)
-    if signed_with(data) != signer or read_unsigned(data).head.site != site:
+    signer = signed_with(data)
+    people = read_people(data, read_unsigned(data).head.site, signer)
+    if signer != from_base64url(key) or people.head.site != site:
         return None
-    return PeopleInForce(read_people(data, site, signer), data.decode())
+    return PeopleInForce(people, data.decode())
 
 
 class RememberedPeopleFile(PeopleFile):
@@ -176,7 +182,7 @@ class RememberedPeopleFile(PeopleFile):
         try:
             self._catch_up()
         except (OSError, PeopleError) as error:
-            self._memory_trouble = str(error)
+            self._memory_trouble = describe_error(error)
         if (newer := self.read_newer()) is not None:
             self.put_in_force(newer)
             self._memory_trouble = ""
@@ -228,7 +234,9 @@ class RememberedPeopleFile(PeopleFile):
                 _write(self._memory, self.in_force.text.encode())
             self._memory_trouble = None
         except (OSError, PeopleError) as error:
-            self._memory_trouble = f"the people in force cannot be remembered: {error}"
+            self._memory_trouble = (
+                f"the people in force cannot be remembered: {describe_error(error)}"
+            )
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Annotated, Literal
 
 import msgspec
+from argon2.exceptions import Argon2Error
 from argon2.low_level import Type, hash_secret_raw
 from msgspec import Meta
 from nacl.exceptions import CryptoError
@@ -103,7 +104,9 @@ def seal_key(
 
 
 def open_pin_key(sealed: PinKey, pin: str, pepper: bytes) -> SigningKey:
-    """Open a sealed key, which takes a large part of a second. Raises :class:`WrongPinError`."""
+    """Open a sealed key, which takes a large part of a second. Raises :class:`WrongPinError`, and
+    :class:`PinKeyError` if no PIN could open it.
+    """
     try:
         lock = _derive_key(
             pin,
@@ -117,6 +120,11 @@ def open_pin_key(sealed: PinKey, pin: str, pepper: bytes) -> SigningKey:
         key = SigningKey(SecretBox(lock).decrypt(from_base64url(sealed.box)))
     except (CryptoError, ValueError, TypeError):
         raise WrongPinError("the PIN is wrong") from None
+    except Argon2Error:
+        raise PinKeyError(
+            f"the PIN's key of {sealed.person} cannot be opened: its file is damaged, or there is "
+            "too little memory; novamas people pin makes a new one"
+        ) from None
     if to_base64url(key.verify_key.encode()) != sealed.public:
         raise WrongPinError("the file was changed")
     return key
@@ -179,7 +187,10 @@ def read_pepper(path: Path) -> bytes:
     except ValueError:
         pepper = b""
     if len(pepper) != PEPPER_BYTES:
-        raise PinKeyError(f"{path} holds no pepper: {PEPPER_BYTES} bytes in base64url")
+        raise PinKeyError(
+            f"{path} holds no pepper ({PEPPER_BYTES} bytes in base64url); put the right file back, "
+            "without which no PIN opens"
+        )
     return pepper
 
 

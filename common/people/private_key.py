@@ -116,7 +116,7 @@ def _read(path: Path) -> _KeyFile:
             status = os.fstat(file.fileno())
             body = file.read(MAX_FILE_BYTES + 1)
     except OSError as error:
-        raise PrivateKeyError(f"{path}: {error.strerror}") from None
+        raise PrivateKeyError(f"{path}: {error.strerror}; novamas people key makes a key") from None
     if is_exposed(status):
         raise PrivateKeyError(f"{path} can be read by others; chmod 600 {path}, and make a new key")
     try:

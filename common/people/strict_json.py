@@ -17,6 +17,8 @@ def parse(data: bytes) -> dict[str, Any]:
         msgspec.json.encode(
             value
         )  # half a surrogate pair is no text; it could not be written again
+    except json.JSONDecodeError as error:
+        raise ValueError(f"it is not JSON from character {error.pos + 1} on") from None
     except UnicodeDecodeError:
         raise ValueError("it is not UTF-8 text") from None
     except UnicodeEncodeError:

@@ -15,6 +15,7 @@ from common.contract.jackpot import JACKPOT_ORDERS, HitFix, JackpotOrder
 from common.contract.jackpot_authority import ORDERS
 from common.contract.refusals import RejectedError
 from common.contract.topics import level
+from common.errors import describe_error
 from common.log import structlog
 from common.people.people_file import RememberedPeopleFile
 from common.people.register import People, PeopleError
@@ -80,7 +81,7 @@ class OrderPeople:
                 self.file = RememberedPeopleFile(*self._source, self._memory)
             self.people, self.trouble = self.file.refresh(), self.file.trouble
         except (PeopleError, OSError, ValueError) as error:
-            self.trouble = str(error)
+            self.trouble = describe_error(error)
 
     @property
     def digest(self) -> str:

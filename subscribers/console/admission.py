@@ -17,6 +17,7 @@ import msgspec
 
 from common import clock
 from common.contract.commands import Duty
+from common.errors import describe_error
 from common.log import structlog
 from common.people.people_file import RememberedPeopleFile
 from common.people.pin_key import (
@@ -119,7 +120,7 @@ class Admission:
             self._current_people = self._people()
             read_pin_keys(Path(settings.keys))
         except (PinKeyError, PeopleError, OSError, ValueError) as error:
-            raise SignInUnavailableError(str(error)) from None
+            raise SignInUnavailableError(describe_error(error)) from None
         self._unopenable = unopenable_key()
         self._browsers = Browsers(self._pepper)
         self._salts: dict[str, str] = {}
@@ -141,7 +142,7 @@ class Admission:
         except BusyError:
             return Denied("busy")
         except (PinKeyError, PeopleError, OSError) as error:
-            self._log.error("nobody can sign in", reason=str(error))
+            self._log.error("nobody can sign in", reason=describe_error(error))
             return Denied("unreadable")
 
     async def prove(self, person: Person, pin: str) -> tuple[Person, bytes] | Denied:

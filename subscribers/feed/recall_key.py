@@ -9,7 +9,7 @@ import msgspec
 
 from common import clock
 from common.contract.orders import RECALL
-from common.people.private_key import open_private_key
+from common.people.private_key import PrivateKeyError, open_private_key
 from common.people.register import thumbprint, to_base64url
 from common.people.roles import EnrolledRole
 from common.people.signed_command import Claims, prepare, sign
@@ -20,10 +20,17 @@ RECALL_LIFETIME_SECONDS = 60
 
 
 class RecallKey:
-    """The signing key of a person with the role reader. Raises ``PrivateKeyError``, ``OSError``."""
+    """The signing key of a person with the role reader. Raises ``PrivateKeyError``."""
 
     def __init__(self, path: Path, passphrase: Path) -> None:
-        self._key = open_private_key(path, passphrase.read_bytes().rstrip(b"\r\n"))
+        try:
+            secret = passphrase.read_bytes().rstrip(b"\r\n")
+        except OSError as error:
+            raise PrivateKeyError(
+                f"{passphrase}: the passphrase of {path} cannot be read: {error.strerror}; "
+                "`recall_passphrase_file` or `recall_passphrase_credential` names its file"
+            ) from None
+        self._key = open_private_key(path, secret)
         self.kid = thumbprint(to_base64url(self._key.verify_key.encode()))
         prepare()
 
