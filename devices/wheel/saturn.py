@@ -128,6 +128,9 @@ class Saturn:
         self._error = False
         self._text: str | None = None
         self._spin = 0
+        self._seen_live = False  # a phase of this spin, before it was settled
+        self._live_count: str | None = None  # the wheel's own count at that phase
+        self._doubted = False
         self._shown: tuple[Phase, int, bool] | None = None
         self._seen: tuple[Number | None, str | None] = (None, None)
         self._agreed = 0
@@ -325,13 +328,27 @@ class Saturn:
             return
         if self._decided:
             self._begin_spin(live=True)
-        self._agreed, self._live = 0, not self._late
+        self._doubt_spin(phase, _text_at(line, fields.spin) if fields.spin else None)
+        self._agreed, self._live = 0, not self._late and not self._doubted
         self._report_phase(phase, line, now, out)
+
+    def _doubt_spin(self, phase: Phase, count: str | None) -> None:
+        """Doubt whether this is still the spin that was seen before a silence: another may have
+        ended meanwhile. The wheel's own count, or bets that are open, end the doubt.
+        """
+        if self._late:
+            self._doubted = self._doubted or self._seen_live
+            return
+        if phase == "bets_open" or (count is not None and count == self._live_count):
+            self._doubted = False
+        if not self._doubted:
+            self._seen_live, self._live_count = True, count
 
     def _begin_spin(self, live: bool) -> None:
         """Begin a new spin, counted here."""
         self._spin += 1
         self._decided, self._agreed, self._live = False, 0, live
+        self._seen_live = self._doubted = False
 
     def _report_phase(self, phase: Phase, line: str, now: float, out: list[AnyReading]) -> None:
         if (phase, self._spin, self._late) != self._shown:

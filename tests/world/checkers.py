@@ -236,10 +236,14 @@ class OnlyMotion(Checker):
             require(b'"launched_at"' not in entry.body, "motion is stored", entry.body)
 
 
+def _round_of(body: dict[str, Any]) -> tuple[str, int, int]:
+    return body["table"], body["session"], body["round"]
+
+
 class Truth(Checker):
     """No number that the wheel has not shown, in this order; no result from a number that was shown
-    too long before it was stored; and no round without an outcome. ``owners``: the machines that
-    read these wheels.
+    too long before it was stored, or of a later spin than the first to end after the bets were
+    closed; and no round without an outcome. ``owners``: the machines that read these wheels.
     """
 
     def __init__(self, wheels: dict[str, Wheel], disks: list[Disk], owners: Sequence[str]) -> None:
@@ -248,6 +252,8 @@ class Truth(Checker):
         self._known: set[Key] = set()
         self._at: dict[str, int] = defaultdict(int)
         """By table, the place of the last number of an event among those that the wheel showed."""
+        self._closed: dict[tuple[str, int, int], float] = {}
+        """By table, session and round, when it was stored that the bets were closed."""
 
     def on_lost(self, entries: list[Entry], _owner: str) -> None:
         """See :class:`Checker`."""
@@ -267,6 +273,8 @@ class Truth(Checker):
                 continue
             self._known.add(key)
             self._events[entry.table].append(body)
+            if body["type"] == "bets.closed":
+                self._closed.setdefault(_round_of(body), self._disks[0].loop.now)
             number = body.get("candidate")
             if body["type"] == "round.result":
                 number = body["outcome"]["number"]
@@ -283,6 +291,13 @@ class Truth(Checker):
         require(fits, "not shown by the wheel", body, played[-3:])
         self._at[table] = fits[0]
         now = self._disks[0].loop.now
+        if body["type"] == "round.result":
+            closed = self._closed.get(_round_of(body), now)
+            later = [
+                at for at in range(len(played)) if played[at].at > closed and not played[at].unsent
+            ]
+            of_round = not later or fits[0] <= later[0]
+            require(of_round, "number of another spin as a result", closed, body, played[-3:])
         if body["type"] == "round.result" and now > max(d.trouble_until for d in self._disks):
             # a wheel that was interrupted counts no further: it may show the same pair again
             at = fits[-1]

@@ -40,6 +40,15 @@ def test_a_display_that_is_silent_until_its_first_number_is_waited_for() -> None
     assert run(plan(910035, hours=1.0, tables=8, faults=20, pace=4.0)).finding is None
 
 
+@pytest.mark.parametrize(
+    ("kind", "seed"), [("number-display", 26), ("number-display", 57), ("saturn", 7)]
+)
+def test_a_number_counts_only_for_the_round_of_its_spin(kind: str, seed: int) -> None:
+    """The daemon was away, the line damaged or the machine suspended as the ball fell."""
+    outcome = run(plan(seed, hours=0.4, tables=2, faults=25, pace=4.0, wheel=kind))
+    assert outcome.finding is None, "\n".join(outcome.trace[-50:])
+
+
 def test_every_kind_is_drawn_but_no_croupier_where_all_commands_are_signed() -> None:
     drawn = {kind for seed in range(60) for kind in plan(seed, tables=4).wheels}
     assert drawn == {*KINDS}

@@ -241,9 +241,8 @@ COURSES = WheelCourses(
 
 def _set_going(turn: CellsTurn, reading: WheelPhase) -> None:
     if current := turn.state.current:
-        turn.change_current(
-            launched=True, spin=reading.spin, frames=current.frames + frames_of(reading)
-        )
+        spin = current.spin if current.missed else reading.spin
+        turn.change_current(launched=True, spin=spin, frames=current.frames + frames_of(reading))
 
 
 def _release(turn: CellsTurn, reading: WheelPhase) -> None:

@@ -19,7 +19,7 @@ import msgspec
 from common.contract import commands as person
 from common.contract.history import AnyLine
 from common.contract.refusals import RejectedError
-from common.readings import Number, WheelFault
+from common.readings import LinkGarbage, LinkOpen, Number, WheelFault
 from controller.games.machine import SILENCES, AnyMachine, Choices, Inputs
 from controller.games.rounds import line
 from controller.games.wheels import commands, readings
@@ -30,6 +30,8 @@ INPUTS = Inputs(
     readings={
         WheelFault: readings.on_fault,
         **dict.fromkeys(SILENCES, readings.on_silence),
+        LinkOpen: readings.on_open,
+        LinkGarbage: readings.on_garbage,
     },
     commands=commands.COMMANDS,
     leaves_out={

@@ -11,6 +11,9 @@ from msgspec.structs import replace
 
 from common.readings import (
     AnyReading,
+    LinkGarbage,
+    LinkOpen,
+    LinkUp,
     Number,
     Phase,
     Reading,
@@ -152,8 +155,23 @@ def on_fault(turn: WheelTurn, reading: WheelFault) -> None:
 
 
 def on_silence(turn: WheelTurn, reading: AnyReading) -> None:
-    """Handle a silence of the device."""
+    """Handle a silence of the device, or its end."""
+    if isinstance(reading, LinkUp) and reading.device in turn.state.opened:
+        return  # the silence ended when the link was opened
+    turn.change(opened=tuple(name for name in turn.state.opened if name != reading.device))
     turn.silence(reading)
+
+
+def on_open(turn: WheelTurn, reading: LinkOpen) -> None:
+    """Handle the end of the silence of a device that sends only when something happens."""
+    if reading.device not in turn.state.opened:
+        turn.change(opened=(*turn.state.opened, reading.device))
+    turn.silence(reading)
+
+
+def on_garbage(turn: WheelTurn, reading: LinkGarbage) -> None:  # noqa: ARG001 - any
+    """Handle bytes that are no report: a number may have been among them."""
+    turn.miss()
 
 
 def report_foreign(turn: WheelTurn, reading: Reading, detail: str) -> None:
@@ -228,6 +246,8 @@ def _follow(turn: WheelTurn, spin: int | None, reading: Reading) -> None:
     ):
         return
     by_person = turn.settings.phases == "person"
+    if by_person and current.missed:
+        return  # the spin that the round has tells whether the number is of it
     if current.spin is None or by_person or not (current.begun or turn.state.gap):
         turn.change_current(spin=spin)
     else:
@@ -361,7 +381,10 @@ def _live_number(turn: WheelTurn, current: WheelRound, seen: WheelSeen) -> None:
         turn.unresolved(current, "number_unknown")
         return
     turn.clear_alert("number_unknown")
-    if seen.conflict is not None:
+    if current.missed and (reading.spin is None or reading.spin != current.spin):
+        candidate_round = replace(current, spin=reading.spin)
+        turn.unresolved(candidate_round, "silence", number, seen.cell)
+    elif seen.conflict is not None:
         detail = f"{number} and {seen.conflict}"
         turn.irregular("witnesses_disagree", reading=reading, asks=DECISIONS, detail=detail)
         turn.unresolved(current, "witnesses_disagree", number, seen.cell)

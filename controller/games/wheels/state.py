@@ -25,7 +25,9 @@ class WheelRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     """The round in progress. ``frames``: its evidence so far, oldest first. ``said``: breaches and
     calls announced so far. ``asks``: the commands one of which answers its question. ``landed``:
     the number held back until then; ``cell``: its place, if the wheel reports places.
-    ``confirmed_by``: the person who let it continue. ``bets``: the reported ones.
+    ``confirmed_by``: the person who let it continue. ``bets``: the reported ones. ``missed``: the
+    device was silent since its ball fell or may have fallen, so that a number may be of another
+    spin.
     """
 
     round: int
@@ -41,6 +43,7 @@ class WheelRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     cell: int | None = None
     confirmed_by: str | None = None
     bets: tuple[Stake, ...] = ()
+    missed: bool = False
 
     @property
     def begun(self) -> bool:
@@ -103,7 +106,7 @@ class WheelState(Rounds[WheelEntry], frozen=True, kw_only=True, omit_defaults=Tr
     ``relaunch``: the round before was void and none has followed. ``faults``: the wheel's present
     faults. ``foreign``: devices of another game, ignored in this session. ``before``: the tally
     before the oldest entry. ``second``: the round and the other place that was last reported for
-    it.
+    it. ``opened``: devices whose link was opened, and nothing lost since.
     """
 
     remembered_rounds: ClassVar[int] = 60
@@ -121,6 +124,7 @@ class WheelState(Rounds[WheelEntry], frozen=True, kw_only=True, omit_defaults=Tr
     foreign: tuple[str, ...] = ()
     before: WheelTally = WheelTally()
     second: tuple[int, str] | None = None
+    opened: tuple[str, ...] = ()
 
     def tally(self, upto: int | None = None) -> WheelTally:
         """The tally after all remembered rounds, or after round ``upto``."""

@@ -136,7 +136,16 @@ class WheelTurn(Moves[WheelBook, WheelSettings, WheelState]):
     def silence(self, reading: Reading) -> None:
         """Record a silence of the device: what it did meanwhile is unknown."""
         self.change(gap=True, spent=False)
+        self.miss()
         self.course.silent(self, reading)
+
+    def miss(self) -> None:
+        """Record that the number of the round in progress may have come unseen: its ball runs, or
+        was thrown by a person who has closed the bets.
+        """
+        current = self.state.current
+        if current and (current.closed if self.settings.phases == "person" else current.begun):
+            self.change_current(missed=True)
 
     # The round in progress
 

@@ -5,7 +5,7 @@ person may confirm.
 from __future__ import annotations
 
 from common.contract.events import BetsClosed, RoundOpened, RoundResult, RoundUnresolved
-from common.readings import LinkLost, LinkStale, LinkUp
+from common.readings import LinkGarbage, LinkLost, LinkOpen, LinkStale, LinkUp
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind, only, whats
 from tests.support.games.roulette_play import Play
@@ -187,3 +187,51 @@ def test_open_bets_that_were_received_late_are_no_round(play: Play) -> None:
         play.phase(phase, 2, late=True)
     assert whats(play.phase("bets_open", 3)) == ["round.opened"]
     assert play.state.round == 2
+
+
+def by_hand() -> Play:
+    """A table whose croupier opens and closes the bets of a wheel that sends only the number."""
+    play = Play("GAL07", phases="person")
+    play.open(minimum=500, currency="EUR")
+    play.send("bets.open")
+    return play
+
+
+def reopened(play: Play) -> None:
+    """As after a restart of the daemon."""
+    play.again()
+    play.take(LinkLost(at=play.at, device="wheel", reason="restart"))
+    play.take(LinkOpen(at=play.at, device="wheel"))
+
+
+def test_a_number_after_closed_bets_and_a_restart_may_be_of_another_spin() -> None:
+    play = by_hand()
+    play.send("bets.close")
+    reopened(play)
+    play.take(LinkUp(at=play.at, device="wheel"))
+    events = play.number(8)
+    assert of_kind(events, RoundResult) == []
+    unresolved = only(events, RoundUnresolved)
+    assert (unresolved.round, unresolved.why, unresolved.candidate) == (1, "silence", 8)
+
+
+def test_a_damaged_report_after_closed_bets_may_have_been_the_number() -> None:
+    play = by_hand()
+    play.send("bets.close")
+    play.take(LinkGarbage(at=play.at, device="wheel", frame="?", bytes=4))
+    assert only(play.number(8), RoundUnresolved).candidate == 8
+
+
+def test_bets_that_a_person_closes_after_a_restart_are_of_the_next_number() -> None:
+    """The key states that the ball has not fallen yet."""
+    play = by_hand()
+    reopened(play)
+    play.send("bets.close")
+    play.take(LinkUp(at=play.at, device="wheel"))
+    assert only(play.number(8), RoundResult).round == 1
+
+
+def test_a_number_with_the_count_of_the_round_is_its_result_after_a_silence(play: Play) -> None:
+    play.until_closed(1)
+    silence(play)
+    assert only(play.number(8, 1), RoundResult).round == 1

@@ -11,10 +11,13 @@ from tests.world.wheels.kinds import KINDS, Number, Spin
 
 
 class Shown(NamedTuple):
-    """A number that the wheel has shown, and when."""
+    """A number that the wheel has shown, and when. ``unsent``: the line swallowed it without a
+    trace, and the wheel sends it once.
+    """
 
     at: float
     spin: Spin
+    unsent: bool = False
 
     def is_of(self, spin: int | None, number: Number) -> bool:
         """Return whether an event may mean it: one that names the spin, if both count it."""
@@ -54,7 +57,8 @@ class Wheel(Device):
             # it may flicker, and a model may count on while the wheel rests
             if not showed and spin.ordinal != self._ordinal:
                 self._ordinal = spin.ordinal
-                self.played.append(Shown(self.now, spin))
+                unsent = self.kind.by_hand and self.now < self.line._silent_until
+                self.played.append(Shown(self.now, spin, unsent))
                 for notify in self.on_shown:
                     notify(self.played[-1])
 
