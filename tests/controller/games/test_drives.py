@@ -21,6 +21,7 @@ from common.contract.commands import (
 from common.contract.refusals import RejectedError
 from common.readings import LinkOpen
 from controller.games.dealt.phases import PHASES, Phase
+from controller.games.wheels.state import WheelState
 from controller.people.authority import allowed_commands, command_rights
 from tests.conftest import cases
 from tests.controller.tables.test_unresolved import followed, hold, table
@@ -80,14 +81,17 @@ def a_command_is_followed_or_rejected_and_nothing_is_too_much(drive: Drive) -> N
         assert play.said
 
 
-def an_open_link_changes_nothing(drive: Drive) -> None:
+def an_open_link_says_nothing(drive: Drive) -> None:
     """A link that opens without any message yet changes nothing for a game, whatever the state of
-    its table.
+    its table. Only at a wheel it ends a silence, once: what the wheel shows from then on is seen.
     """
     for game, state in first_states(drive, STEPS):
         for device in DEVICES:
             opened = LinkOpen(at=1.0, device=device)
-            assert game.step(state, opened) == (state, ())
+            after, events = game.step(state, opened)
+            assert events == ()
+            assert after == state or isinstance(state, WheelState)
+            assert game.step(after, opened) == (after, ())
             assert not game.confidential(state, opened, ())
 
 
@@ -202,7 +206,7 @@ def a_person_is_called_while_a_round_may_be_settled(drive: Drive) -> None:
     "observe",
     [
         a_command_is_followed_or_rejected_and_nothing_is_too_much,
-        an_open_link_changes_nothing,
+        an_open_link_says_nothing,
         a_table_follows_only_commands_that_it_lists,
         a_closed_table_takes_no_bets_and_an_open_one_is_not_opened,
         a_decision_is_due_if_and_only_if_the_table_asks,

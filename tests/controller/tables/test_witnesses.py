@@ -206,8 +206,9 @@ def test_witnesses_alone_give_no_result() -> None:
 
 
 def test_a_lost_witness_changes_nothing_for_the_game() -> None:
-    table = playing()
-    take(table, LinkUp(at=101, device="device"), LinkLost(at=102, device="camera", reason="broker"))
+    table = make()
+    take(table, LinkUp(at=1, device="device"), opened(), *bets(100.0))
+    take(table, LinkLost(at=102, device="camera", reason="broker"))
     fault = WheelFault(at=103, device="camera", fault="ball_out", active=True)
     assert take(table, fault) == []
     state = msgspec.json.decode(table.retained()["state"] or b"")
