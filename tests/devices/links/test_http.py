@@ -52,16 +52,24 @@ class Camera:
         link = open_link(self.url)
         assert isinstance(link, HttpLink)
         self.link = link
-        self.lines: list[bytes] = []
+        self._lines: list[bytes] = []
+        self._reading = threading.Lock()
         self._stopped = threading.Event()
         self._reader = threading.Thread(target=self._read)
         self._reader.start()
 
     def _read(self) -> None:
         with suppress(LinkFailedError):
-            while not self._stopped.is_set():
-                if line := self.link.read(0.02):
-                    self.lines.append(line)
+            while not self._stopped.wait(0.001):  # the lock is free meanwhile
+                with self._reading:
+                    if line := self.link.read(0.02):
+                        self._lines.append(line)
+
+    @property
+    def lines(self) -> list[bytes]:
+        """All lines, that of the last answer too: a request is answered while its line is read."""
+        with self._reading:
+            return [*self._lines]
 
     def stop_reading(self) -> None:
         self._stopped.set()
