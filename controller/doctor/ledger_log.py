@@ -16,6 +16,7 @@ from common.standby.log import RecordLog
 from common.standby.seal import StructSigner
 from controller.configuration.settings import Configuration, StandbyConfig
 from controller.doctor.finding import Finding
+from controller.doctor.replicas import too_few_replicas
 
 ABOUT = "jackpots"
 REPLY_TIMEOUT_SECONDS = 5.0
@@ -125,10 +126,4 @@ def assess(
 
 async def _check_replicas(settings: StandbyConfig, log: RecordLog[LedgerMessage]) -> list[Finding]:
     replicas, current = await log.replicas()
-    if replicas < settings.replicas:
-        do = f"`nats stream edit {log.name} --replicas {settings.replicas}`"
-        return [Finding("warning", ABOUT, f"the log is stored {replicas} times", do)]
-    if current < replicas:
-        what = f"{current} of the {replicas} nodes that store the log are up to date"
-        return [Finding("warning", ABOUT, what, "look at the cluster")]
-    return []
+    return too_few_replicas(ABOUT, "log", log.name, settings.replicas, replicas, current)

@@ -14,6 +14,7 @@ from common.standby.store import RecordStore, StoreEntry
 from controller.configuration.settings import Configuration, StandbyConfig
 from controller.doctor import ledger_log
 from controller.doctor.finding import Finding
+from controller.doctor.replicas import too_few_replicas
 
 TABLES = "the tables"
 REPLY_TIMEOUT_SECONDS = 5.0
@@ -114,10 +115,5 @@ async def _check_replicas(
         replicas, current = await store.replicas()
     except StoreUnreachableError:  # there is no bucket yet
         return []
-    if replicas < settings.replicas:
-        do = f"`nats stream edit KV_{settings.bucket} --replicas {settings.replicas}`"
-        return [Finding("warning", about, f"the lease is stored {replicas} times", do)]
-    if current < replicas:
-        result = f"{current} of the {replicas} nodes that store the lease are up to date"
-        return [Finding("warning", about, result, "look at the cluster")]
-    return []
+    stream = f"KV_{settings.bucket}"
+    return too_few_replicas(about, "lease", stream, settings.replicas, replicas, current)

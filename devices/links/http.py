@@ -267,7 +267,7 @@ class HttpLink(DescriptorLink):
 
 def seconds_since_1970(value: Any) -> float | None:
     """Read a time: seconds, milliseconds or microseconds since 1970, ISO 8601 with its zone, or a
-    date of HTTP. None: it is none.
+    date of HTTP. Return None for anything else.
     """
     if isinstance(value, bool) or not isinstance(value, int | str):
         return None
