@@ -7,17 +7,20 @@ its journal, others in a separate file (:class:`RememberedPeopleFile`).
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import msgspec
 
 from common.errors import describe_error
-from common.new_file import replacing
+from common.people.numbered import (
+    FileMemory,
+    FileStatus,
+    OldCopyError,
+    check_number,
+    file_status,
+    locked_folder,
+)
 from common.people.register import (
     MAX_FILE_BYTES,
     People,
@@ -29,10 +32,6 @@ from common.people.register import (
     read_unsigned,
     signed_with,
 )
-
-_FileStatus = tuple[int, int, int, int]
-"""Permissions: readable and writable by the owner only."""
-
 
 DIGEST_DIGITS = 12
 
@@ -65,7 +64,7 @@ class PeopleFile:
 
     def __init__(self, path: str, key: str, site: str, last: str | None) -> None:
         self._path, self._key, self._site = Path(path), key, site
-        self._status_read: _FileStatus | None = None
+        self._status_read: FileStatus | None = None
         self._in_force: PeopleInForce | None = None
         self._refused: str | None = None
         if last is not None:
@@ -97,7 +96,7 @@ class PeopleFile:
         """
         try:
             with self._path.open("rb") as file:
-                status = _file_status(file.fileno())
+                status = file_status(file.fileno())
                 if status == self._status_read:
                     return None
                 data = file.read(MAX_FILE_BYTES + 1)
@@ -162,8 +161,7 @@ class RememberedPeopleFile(PeopleFile):
     """
 
     def __init__(self, path: str, key: str, site: str, memory: Path) -> None:
-        self._memory, self._site_key = memory, (key, site)
-        self._memory_status: _FileStatus | None = None
+        self._memory = FileMemory(memory, MAX_FILE_BYTES, lambda data: _in_force(data, key, site))
         self._memory_trouble: str | None = None
         memory.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         stored = self._recall()
@@ -211,27 +209,20 @@ class RememberedPeopleFile(PeopleFile):
         :class:`PeopleError` if it is damaged, and ``OSError``.
         """
         try:
-            with self._memory.open("rb") as file:
-                status = _file_status(file.fileno())
-                if status == self._memory_status:
-                    return None
-                stored = _in_force(file.read(MAX_FILE_BYTES + 1), *self._site_key)
-        except FileNotFoundError:
-            return None
+            return self._memory.recall()
         except PeopleError as error:
+            path = self._memory.path
             raise PeopleError(
-                f"{self._memory}, which remembers the people file in force, is damaged: {error}. "
+                f"{path}, which remembers the people file in force, is damaged: {error}. "
                 "Make sure that the people file is the last one that the site signed, then move "
-                f"{self._memory.name} away"
+                f"{path.name} away"
             ) from None
-        self._memory_status = status
-        return stored
 
     def _remember(self) -> None:
         try:
-            with _locked(self._memory.parent):
+            with locked_folder(self._memory.path.parent):
                 self._catch_up()
-                _write(self._memory, self.in_force.text.encode())
+                self._memory.store(self.in_force.text.encode())
             self._memory_trouble = None
         except (OSError, PeopleError) as error:
             self._memory_trouble = (
@@ -239,39 +230,16 @@ class RememberedPeopleFile(PeopleFile):
             )
 
 
-@contextmanager
-def _locked(folder: Path) -> Iterator[None]:
-    """Lock a folder against other processes."""
-    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def _write(path: Path, data: bytes) -> None:
-    with replacing(path) as file:
-        file.write(data)
-
-
-def _file_status(descriptor: int) -> _FileStatus:
-    status = os.fstat(descriptor)
-    return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-
-
 def check_newer(read: PeopleInForce, last: PeopleInForce) -> None:
     """Raise :class:`PeopleError` if a file is neither newer than ``last`` nor the same."""
     if read.text == last.text:
         return
-    number, before = read.people.head.number, last.people.head.number
-    if number == before:
-        raise PeopleError(
-            f"another file with its number, {number}, is in force: it was changed and signed "
-            "twice. Take the one in force, change that, and sign it: novamas people sign"
+    try:
+        check_number(
+            read.people.head.number,
+            last.people.head.number,
+            "it was changed and signed twice. Take the one in force, change that, and sign it: "
+            "novamas people sign",
         )
-    if number < before:
-        raise PeopleError(
-            f"its number is {number}, and number {before} is in force: it is an old copy. "
-            "Restore the last one, and change that"
-        )
+    except OldCopyError as error:
+        raise PeopleError(str(error)) from None

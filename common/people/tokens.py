@@ -1,40 +1,59 @@
 """The tokens of programs that read over HTTP: who has one, for which tables, and until when.
 
-The format is JSON Lines in UTF-8, one token a line, with the SHA-256 of the token. The token itself
-is in no file.
+The format is JSON Lines in UTF-8. The first line has the number of the file, which grows with each
+change; each further one is a token, with its SHA-256. The token itself is in no file. A file of an
+earlier release has no first line; its number is 0.
 """
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import hmac
 import os
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal, TypeVar
 
 import msgspec
 from msgspec import Meta
 
 from common import randomness
 from common.contract.times import format_utc, parse_utc
-from common.errors import NovamasError
+from common.errors import NovamasError, describe_error
 from common.new_file import create_private, is_exposed, replace_file
+from common.people.numbered import (
+    FileMemory,
+    FileStatus,
+    OldCopyError,
+    check_number,
+    file_status,
+    locked_folder,
+)
 from common.people.register import Id, Time
 from common.plain_errors import describe
+from common.readings import MAX_EXACT_INTEGER
 
 MAX_FILE_BYTES = 1_000_000
 """Maximum size of the file."""
 TOKEN_BYTES = 32
 """Random bytes of a token."""
+MEMORY_FILE = "api-tokens-in-force.jsonl"
+"""File in a server's folder that stores the file of tokens in force."""
 TOKEN_PREFIX = "novamas_"  # noqa: S105 - not a secret: scanners of leaked secrets look for it
 """Beginning of every token."""
 
 
 class TokensError(NovamasError, ValueError):
     """The file of tokens cannot be used. The message says where and why."""
+
+
+class TokensHeader(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The first line of the file."""
+
+    tokens: Literal[1] = 1
+    """The version of the format."""
+    number: Annotated[int, Meta(ge=1, le=MAX_EXACT_INTEGER)]
+    """Raised with each change, so that an old copy can be recognised."""
 
 
 class ApiToken(
@@ -62,28 +81,99 @@ class ApiToken(
         return self.until is None or now < parse_utc(self.until)
 
 
-class TokenFile:
-    """The tokens in a file, which is read again when it changes. ``path``: the file."""
+_Line = TypeVar("_Line", TokensHeader, ApiToken)
 
-    def __init__(self, path: Path) -> None:
+
+class TokensInForce(msgspec.Struct, frozen=True):
+    """A valid file of tokens."""
+
+    number: int
+    tokens: tuple[ApiToken, ...]
+    text: bytes
+
+
+class TokenFile:
+    """The tokens in the file ``path``, which is read again when it changes. ``memory``: a file with
+    the server's data that stores the last one. An older copy is rejected: then only those of its
+    tokens count that the last one has too. ``trouble``: why the file is rejected or cannot be
+    stored, and what to do.
+    """
+
+    def __init__(self, path: Path, memory: Path) -> None:
         self._path = path
-        self._status: tuple[int, ...] | None = None
+        self._status: FileStatus | None = None
+        self._in_force: TokensInForce | None = None
         self._tokens: tuple[ApiToken, ...] = ()
+        self._memory = FileMemory(memory, 2 * MAX_FILE_BYTES, self._stored)
+        self._is_stored = True
+        self.trouble: str | None = None
 
     def tokens(self) -> tuple[ApiToken, ...]:
-        """Return all tokens. Raises :class:`TokensError` if the file is unreadable: no token then
-        counts, because one may have been revoked.
+        """Return the valid tokens, expired ones included. Raises :class:`TokensError` if the file
+        or its memory is unreadable: no token then counts, because one may have been revoked.
         """
         try:
-            status = self._path.stat()
-            seen = status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
-            if seen != self._status:
-                self._tokens, self._status = read_tokens(self._path), seen
+            self._catch_up()
+            with self._path.open("rb") as file:
+                status = file_status(file.fileno())
+                if status != self._status or not self._is_stored:
+                    self._apply(_read(self._path, file.fileno()))
+                    self._status = status
         except FileNotFoundError:
             self._tokens, self._status = (), None
         except OSError as error:
-            raise TokensError(f"{self._path}: {error.strerror}") from None
+            raise TokensError(describe_error(error)) from None
         return self._tokens
+
+    def _catch_up(self) -> None:
+        """Apply a newer file that another process has stored."""
+        stored = self._memory.recall()
+        if stored is not None and (
+            self._in_force is None or stored.number >= self._in_force.number
+        ):
+            self._in_force, self._status = stored, None
+
+    def _apply(self, found: TokensInForce) -> None:
+        last = self._in_force
+        self._tokens, self.trouble = found.tokens, None
+        if last is not None and found.text != last.text:
+            try:
+                check_number(
+                    found.number,
+                    last.number,
+                    "it was changed by hand, or on two machines. Restore the last one, and change "
+                    "that: novamas token",
+                )
+            except OldCopyError as error:
+                self._tokens = tuple(token for token in found.tokens if token in last.tokens)
+                self.trouble = (
+                    f"{self._path}: {error}. Until then a token counts only if both have it"
+                )
+                return
+        self._in_force = found
+        self._store(found)
+
+    def _store(self, found: TokensInForce) -> None:
+        """Store the file in force. If that fails, the next call of :meth:`tokens` retries it."""
+        try:
+            with locked_folder(self._memory.path.parent):
+                self._catch_up()
+                if self._in_force is found:
+                    self._memory.store(_with_digest(found.text))
+            self._is_stored = True
+        except OSError as error:
+            self._is_stored = False
+            self.trouble = f"the tokens in force cannot be remembered: {describe_error(error)}"
+
+    def _stored(self, data: bytes) -> TokensInForce:
+        digest, _, text = data.partition(b"\n")
+        if digest.decode(errors="replace") != hashlib.sha256(text).hexdigest():
+            path = self._memory.path
+            raise TokensError(
+                f"{path}, which remembers the tokens in force, is damaged. Make sure that "
+                f"{self._path} is the last one, then move {path.name} away"
+            )
+        return _parse(self._memory.path, text)
 
     def find(self, token: str, now: float) -> ApiToken | None:
         """Return the entry of a valid token, or None. ``now``: seconds since 1970. The comparison
@@ -104,6 +194,10 @@ class TokenFile:
             return False
 
 
+def _with_digest(text: bytes) -> bytes:
+    return hashlib.sha256(text).hexdigest().encode() + b"\n" + text
+
+
 def digest_of(token: str) -> str:
     """Return the SHA-256 of a token, in hexadecimal."""
     return hashlib.sha256(token.encode("utf-8", "surrogateescape")).hexdigest()
@@ -112,23 +206,37 @@ def digest_of(token: str) -> str:
 def read_tokens(path: Path) -> tuple[ApiToken, ...]:
     """Read a file of tokens. Raises :class:`TokensError`, and ``OSError``."""
     with path.open("rb") as file:
-        exposed = is_exposed(os.fstat(file.fileno()))
-        data = file.read(MAX_FILE_BYTES + 1)
-    if exposed:
+        return _read(path, file.fileno()).tokens
+
+
+def _read(path: Path, descriptor: int) -> TokensInForce:
+    if is_exposed(os.fstat(descriptor)):
         raise TokensError(f"{path} can be read by others; chmod 600 {path}")
+    return _parse(path, os.pread(descriptor, MAX_FILE_BYTES + 1, 0))
+
+
+def _parse(path: Path, data: bytes) -> TokensInForce:
     if len(data) > MAX_FILE_BYTES:
         raise TokensError(f"{path} has more than {MAX_FILE_BYTES} bytes; revoke unused tokens")
-    tokens = []
-    for number, line in enumerate(data.splitlines(), 1):
-        try:
-            token = msgspec.json.decode(line, type=ApiToken)
-            if token.until is not None:
-                parse_utc(token.until)
-        except (ValueError, RecursionError) as error:
-            what = describe(error, ApiToken) if isinstance(error, ValueError) else "nested too deep"
-            raise TokensError(f"{path}: line {number}: {what}") from None
+    number, tokens = 0, []
+    for at, line in enumerate(data.splitlines(), 1):
+        if at == 1 and line.startswith(b'{"tokens":'):
+            number = _parse_line(path, at, line, TokensHeader).number
+            continue
+        token = _parse_line(path, at, line, ApiToken)
         tokens.append(token)
-    return tuple(tokens)
+    return TokensInForce(number, tuple(tokens), data)
+
+
+def _parse_line(path: Path, at: int, line: bytes, kind: type[_Line]) -> _Line:
+    try:
+        parsed = msgspec.json.decode(line, type=kind)
+        if isinstance(parsed, ApiToken) and parsed.until is not None:
+            parse_utc(parsed.until)
+    except (ValueError, RecursionError) as error:
+        what = describe(error, kind) if isinstance(error, ValueError) else "nested too deep"
+        raise TokensError(f"{path}: line {at}: {what}") from None
+    return parsed
 
 
 def add_token(
@@ -149,20 +257,22 @@ def add_token(
         made = msgspec.convert(fields, ApiToken)
     except msgspec.ValidationError as error:
         raise TokensError(describe(error, ApiToken)) from None
-    with _changing(path) as tokens:
-        if any(known.name == name for known in tokens):
+    with locked_folder(path.parent):
+        last = _last(path)
+        if any(known.name == name for known in last.tokens):
             raise TokensError(f"{path}: {name} has a token; revoke it first, or use another name")
-        _write(path, [*tokens, made])
+        _write(path, last.number + 1, [*last.tokens, made])
     return made, token
 
 
 def revoke_token(path: Path, name: str) -> None:
     """Remove a token. Raises :class:`TokensError`, and ``OSError``."""
-    with _changing(path) as tokens:
-        left = [token for token in tokens if token.name != name]
-        if len(left) == len(tokens):
+    with locked_folder(path.parent):
+        last = _last(path)
+        left = [token for token in last.tokens if token.name != name]
+        if len(left) == len(last.tokens):
             raise TokensError(f"{path}: there is no token with the name {name}")
-        _write(path, left)
+        _write(path, last.number + 1, left)
 
 
 def _time(until: str, now: float) -> str:
@@ -175,23 +285,17 @@ def _time(until: str, now: float) -> str:
     return format_utc(seconds)
 
 
-@contextmanager
-def _changing(path: Path) -> Iterator[tuple[ApiToken, ...]]:
-    """Lock the folder against other processes that change the file; yield its tokens."""
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+def _last(path: Path) -> TokensInForce:
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        try:
-            yield read_tokens(path)
-        except FileNotFoundError:
-            yield ()
-    finally:
-        os.close(descriptor)
+        with path.open("rb") as file:
+            return _read(path, file.fileno())
+    except FileNotFoundError:
+        return TokensInForce(0, (), b"")
 
 
-def _write(path: Path, tokens: Iterable[ApiToken]) -> None:
-    data = b"".join(msgspec.json.encode(token) + b"\n" for token in tokens)
+def _write(path: Path, number: int, tokens: Iterable[ApiToken]) -> None:
+    lines = [msgspec.json.encode(each) for each in (TokensHeader(number=number), *tokens)]
+    data = b"".join(line + b"\n" for line in lines)
     if path.exists():
         replace_file(path, data)
     else:

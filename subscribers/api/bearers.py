@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
 from common.log import structlog
-from common.people.tokens import ApiToken, TokenFile, TokensError
+from common.people.tokens import MEMORY_FILE, ApiToken, TokenFile, TokensError
 from subscribers.console.turns import Guesses
 from subscribers.network import network
 
@@ -26,10 +26,14 @@ WRONG_TOKEN = "the token is unknown, revoked or expired; `novamas token list` sh
 
 
 class Bearers:
-    """Checks tokens. ``now``: seconds since 1970; ``elapsed``: monotonic seconds."""
+    """Checks tokens. ``state``: the folder of the server's data; ``now``: seconds since 1970;
+    ``elapsed``: monotonic seconds.
+    """
 
-    def __init__(self, file: Path, now: Callable[[], float], elapsed: Callable[[], float]) -> None:
-        self._file, self._now = TokenFile(file), now
+    def __init__(
+        self, file: Path, state: Path, now: Callable[[], float], elapsed: Callable[[], float]
+    ) -> None:
+        self._file, self._now = TokenFile(file, state / MEMORY_FILE), now
         self._wrong = Guesses(elapsed, LOCK_SECONDS)
         self._logged_trouble: str | None = None
         self._log = structlog.get_logger()
@@ -42,11 +46,9 @@ class Bearers:
         try:
             found = self._file.find(token.strip(), self._now())
         except TokensError as error:
-            if str(error) != self._logged_trouble:
-                self._logged_trouble = str(error)
-                self._log.error("no token is accepted", reason=str(error))
+            self._log_trouble("no token is accepted", str(error))
             raise HTTPException(503, "the file of tokens cannot be read; see the log") from None
-        self._logged_trouble = None
+        self._log_trouble("the file of tokens is not in force", self._file.trouble)
         if found is None:
             self._count_wrong("" if request.client is None else network(request.client.host))
             raise HTTPException(
@@ -57,6 +59,11 @@ class Bearers:
     def is_valid(self, token: ApiToken) -> bool:
         """Return whether a token that was admitted still counts."""
         return self._file.is_valid(token, self._now())
+
+    def _log_trouble(self, event: str, trouble: str | None) -> None:
+        if trouble is not None and trouble != self._logged_trouble:
+            self._log.error(event, reason=trouble)
+        self._logged_trouble = trouble
 
     def _count_wrong(self, address: str) -> None:
         """Count a wrong token. Raises ``HTTPException`` if there were too many."""

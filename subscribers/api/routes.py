@@ -64,7 +64,9 @@ class Api:
         self, settings: ApiSettings, place: ApiPlace, floor: Floor, alive: Callable[[], bool]
     ) -> None:
         self._settings, self._place, self._floor, self._alive = settings, place, floor, alive
-        self._bearers = Bearers(Path(settings.tokens), clock.wall, clock.monotonic)
+        self._bearers = Bearers(
+            Path(settings.tokens), Path(place.state), clock.wall, clock.monotonic
+        )
         self._document: bytes | None = None
         self.counts = ApiCounters()
         self._open: Counter[ApiToken] = Counter()

@@ -29,6 +29,7 @@ from common.people.pin_key import (
 )
 from common.people.private_key import PrivateKeyError, make_private_key, open_private_key
 from common.people.register import PeopleError, to_base64url
+from common.people.tokens import TokenFile, add_token
 from subscribers.carrousel.orders import OrderPeople
 from subscribers.console.admission import PEOPLE_CACHE_FILE, Admission, SignInUnavailableError
 from subscribers.console.settings import PitSettings
@@ -60,6 +61,13 @@ def private_key(folder: Path) -> bytes:
     return path.read_bytes()
 
 
+def tokens(folder: Path) -> bytes:
+    path = folder / "sound-tokens.jsonl"
+    add_token(path, "shop-1", [], None, 1_774_000_000.0)
+    TokenFile(path, folder / "memory").tokens()
+    return (folder / "memory").read_bytes()
+
+
 def beside(path: Path, content: bytes) -> Path:
     other = path.with_name("beside")
     other.write_bytes(content)
@@ -80,6 +88,9 @@ def small_files(folder: Path) -> dict[str, SmallFile]:
             file(7),
             lambda path: RememberedPeopleFile(str(beside(path, file(7))), KEY, SITE, path),
             may_be_missing=True,
+        ),
+        "remembered tokens": SmallFile(
+            tokens(folder), lambda path: TokenFile(beside(path, b""), path).tokens(), True
         ),
         "private key": SmallFile(secret, lambda path: open_private_key(path, PASSPHRASE)),
         "PIN key": SmallFile(
@@ -106,6 +117,7 @@ def damages(sound: bytes) -> Iterator[tuple[str, bytes | None]]:
 NAMES = (
     "people",
     "remembered people",
+    "remembered tokens",
     "private key",
     "PIN key",
     "pepper",

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from common.contract.times import format_utc
 from common.people.tokens import (
+    MEMORY_FILE,
     ApiToken,
     TokenFile,
     TokensError,
@@ -27,17 +28,21 @@ def path(tmp_path: Path) -> Path:
     return tmp_path / "api" / "tokens.jsonl"
 
 
+def server(path: Path) -> TokenFile:
+    return TokenFile(path, path.parent / "web" / MEMORY_FILE)
+
+
 def test_a_token_is_stored_as_its_hash_alone(path: Path) -> None:
     made, token = add_token(path, "shop-1", ["ruleta-1"], None, NOW)
     assert token not in path.read_text()
     assert path.stat().st_mode & 0o777 == 0o600
-    assert TokenFile(path).find(token, NOW) == made
+    assert server(path).find(token, NOW) == made
     assert made.may_read("ruleta-1")
     assert not made.may_read("ruleta-2")
 
 
 def test_a_running_server_sees_what_is_added_and_revoked(path: Path) -> None:
-    file = TokenFile(path)
+    file = server(path)
     assert file.tokens() == ()
     first, token = add_token(path, "shop-1", [], None, NOW)
     _, other = add_token(path, "shop-2", [], None, NOW)
@@ -55,13 +60,13 @@ def test_a_token_of_the_same_name_is_another_one(path: Path) -> None:
     first, token = add_token(path, "shop-1", [], None, NOW)
     revoke_token(path, "shop-1")
     add_token(path, "shop-1", [], None, NOW)
-    assert TokenFile(path).find(token, NOW) is None
-    assert not TokenFile(path).is_valid(first, NOW)
+    assert server(path).find(token, NOW) is None
+    assert not server(path).is_valid(first, NOW)
 
 
 def test_a_token_ends_at_its_time(path: Path) -> None:
     made, token = add_token(path, "shop-1", [], format_utc(NOW + 10), NOW)
-    file = TokenFile(path)
+    file = server(path)
     assert file.find(token, NOW + 9.9) == made
     assert file.find(token, NOW + 10) is None
     assert not file.is_valid(made, NOW + 10)
@@ -89,7 +94,7 @@ def test_a_refusal_says_what_is_wrong(path: Path, name: str, until: str | None, 
 
 def test_no_token_counts_while_the_file_is_unreadable(path: Path) -> None:
     made, token = add_token(path, "shop-1", [], None, NOW)
-    file = TokenFile(path)
+    file = server(path)
     path.chmod(0o644)
     with pytest.raises(TokensError, match="chmod 600"):
         file.find(token, NOW)
@@ -97,8 +102,82 @@ def test_no_token_counts_while_the_file_is_unreadable(path: Path) -> None:
     path.chmod(0o600)
     assert file.find(token, NOW) == made
     path.write_bytes(path.read_bytes() + b'{"name":"x"}\n')
-    with pytest.raises(TokensError, match="line 2"):
+    with pytest.raises(TokensError, match="line 3"):
         file.find(token, NOW)
+
+
+@pytest.mark.parametrize("restarts", [False, True])
+def test_an_older_copy_revives_no_revoked_token(path: Path, restarts: bool) -> None:
+    _, kept = add_token(path, "shop-1", [], None, NOW)
+    revoked, token = add_token(path, "shop-2", [], None, NOW)
+    file, copy = server(path), path.read_bytes()
+    assert file.find(token, NOW) == revoked
+    revoke_token(path, "shop-2")
+    _, later = add_token(path, "shop-3", [], None, NOW)
+    last = path.read_bytes()
+    assert file.find(token, NOW) is None
+    path.write_bytes(copy)
+    file = server(path) if restarts else file
+    assert file.find(token, NOW) is None
+    assert not file.is_valid(revoked, NOW)
+    assert file.find(kept, NOW) is not None
+    assert file.find(later, NOW) is None
+    assert f"{path}: its number is 2, and number 4 is in force" in (file.trouble or "")
+    path.write_bytes(last)
+    assert file.find(later, NOW) is not None
+    assert file.trouble is None
+
+
+def test_a_file_that_was_changed_by_hand_can_only_take_away(path: Path) -> None:
+    _, token = add_token(path, "shop-1", [], None, NOW)
+    _, other = add_token(path, "shop-2", [], None, NOW)
+    file = server(path)
+    assert file.find(token, NOW) is not None
+    whole = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(whole[0] + whole[2])
+    assert file.find(token, NOW) is None
+    assert file.find(other, NOW) is not None
+    assert "changed by hand" in (file.trouble or "")
+    path.write_bytes(b"")
+    assert file.tokens() == ()
+
+
+def test_the_file_of_an_earlier_release_counts_until_it_is_changed(path: Path) -> None:
+    _, token = add_token(path, "shop-1", [], None, NOW)
+    before = path.read_bytes().split(b"\n", 1)[1]
+    path.write_bytes(before)
+    file = server(path)
+    assert file.find(token, NOW) is not None
+    revoke_token(path, "shop-1")
+    assert file.find(token, NOW) is None
+    path.write_bytes(before)
+    assert file.find(token, NOW) is None
+
+
+def test_two_servers_remember_one_file(path: Path) -> None:
+    _, token = add_token(path, "shop-1", [], None, NOW)
+    first, second, copy = server(path), server(path), path.read_bytes()
+    assert first.find(token, NOW) is not None
+    assert second.find(token, NOW) is not None
+    revoke_token(path, "shop-1")
+    assert first.tokens() == ()
+    path.write_bytes(copy)
+    assert second.find(token, NOW) is None
+
+
+def test_a_newer_file_counts_although_it_cannot_be_stored(path: Path) -> None:
+    _, token = add_token(path, "shop-1", [], None, NOW)
+    file = server(path)
+    assert file.find(token, NOW) is not None
+    part = path.parent / "web" / f"{MEMORY_FILE}.part"
+    part.mkdir()  # so that nothing can be written
+    revoke_token(path, "shop-1")
+    assert file.find(token, NOW) is None
+    assert "cannot be remembered" in (file.trouble or "")
+    part.rmdir()
+    assert file.tokens() == ()
+    assert file.trouble is None
+    assert server(path).tokens() == ()
 
 
 @given(st.binary(max_size=200))
@@ -114,6 +193,6 @@ def test_any_file_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, d
 def test_no_other_text_is_a_token(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
     path = tmp_path_factory.mktemp("tokens") / "tokens.jsonl"
     _, token = add_token(path, "shop-1", [], None, NOW)
-    file = TokenFile(path)
+    file = server(path)
     for wrong in (text, token[:-1], token + text[:1] + " ", token.upper()):
         assert file.find(wrong, NOW) is None

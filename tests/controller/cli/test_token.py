@@ -48,7 +48,7 @@ def test_a_token_is_printed_once_listed_without_it_and_revoked(
     until = "2999-01-01T00:00:00.000000Z"
     assert run(configuration, "add", "shop-1", "--table", "ruleta-1", "--until", until) == 0
     token = capsys.readouterr().out.strip()
-    file = TokenFile(configuration.parent / "tokens.jsonl")
+    file = TokenFile(configuration.parent / "tokens.jsonl", configuration.parent / "memory")
     assert file.find(token, clock.wall()) is not None
     assert run(configuration, "list") == 0
     printed = capsys.readouterr().out
