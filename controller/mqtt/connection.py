@@ -180,9 +180,10 @@ class PublisherConnection(BrokerClient):
         """
         self._outgoing.flush()
 
-    def send_unacknowledged(self, message: OutgoingMessage) -> None:
-        """Send a message with QoS 0 now: it may be lost, and nothing reports it."""
-        self._send(publish_packet(message, None, v5=self.v5))
+    def send_unacknowledged(self, messages: Sequence[OutgoingMessage]) -> None:
+        """Send messages with QoS 0 now, together: they may be lost, and nothing reports it."""
+        packets = (publish_packet(message, None, v5=self.v5) for message in messages)
+        self._send(b"".join(packets))
 
     def reserve(self, count: int) -> bool:
         """Reserve room for messages of :meth:`send_directly`; see :class:`PublishWindow`."""

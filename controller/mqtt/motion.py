@@ -31,8 +31,8 @@ from controller.mqtt.posting import MessagePoster
 from controller.mqtt.tables_api import TablesApi
 
 SLOT_SECONDS = 0.02
-"""Messages are sent at multiples of this time, so that one wake-up serves all tables that are due:
-each would cost more than its message.
+"""Messages are sent at multiples of this time, so that one wake-up and one system call serve all
+tables that are due: each would cost more than its message.
 """
 INTERVAL_SECONDS = 1.0
 """Seconds between two messages of a table at which nothing changes. Displays come to rest when the
@@ -98,7 +98,10 @@ class MotionPublisher:
         self._api = api
         self._poster = poster
         self._motions: dict[str, WheelMotion] = {}
-        self._due: dict[str, asyncio.TimerHandle] = {}
+        self._due: dict[str, int] = {}
+        """By table, the slot of its next message."""
+        self._slots: dict[int, dict[str, None]] = {}
+        """By slot with a timer, the tables that were scheduled for it, in order."""
         self._sent: dict[str, float] = {}
         """By table, the monotonic time of its last message."""
         self._tried: PublisherConnection | None = None
@@ -125,46 +128,40 @@ class MotionPublisher:
             self._schedule(table, max(RESULT_FIRST_SECONDS, MIN_INTERVAL_SECONDS - elapsed))
 
     def _schedule(self, table: str, seconds: float) -> None:
-        if (due := self._due.pop(table, None)) is not None:
-            due.cancel()
         loop = asyncio.get_running_loop()
-        slot = round((loop.time() + seconds) / SLOT_SECONDS) * SLOT_SECONDS
-        self._due[table] = loop.call_at(slot, self._publish, table)
+        slot = round((loop.time() + seconds) / SLOT_SECONDS)
+        self._due[table] = slot
+        tables = self._slots.get(slot)
+        if tables is None:
+            tables = self._slots[slot] = {}
+            loop.call_at(slot * SLOT_SECONDS, self._publish, slot)
+        tables[table] = None
 
-    def _publish(self, table: str) -> None:
-        del self._due[table]
-        motion = self._motions.get(table)
-        served = self._api.served(table)
-        if motion is None or served is None or self._forbidden:
-            self._motions.pop(table, None)
-            return
-        if self._api.claims.has(table) and (connection := self._poster.connection) is not None:
-            self._send(connection, table, served.topics, motion)
-        if motion.moves:
-            self._schedule(table, INTERVAL_SECONDS)
+    def _publish(self, slot: int) -> None:
+        """Publish the motion of the tables that are due in this slot."""
+        connection, messages = self._poster.connection, list[OutgoingMessage]()
+        for table in self._slots.pop(slot):
+            if self._due.get(table) != slot:  # it was scheduled again, or served already
+                continue
+            del self._due[table]
+            motion = self._motions.get(table)
+            served = self._api.served(table)
+            if motion is None or served is None or self._forbidden:
+                self._motions.pop(table, None)
+                continue
+            if connection is not None and not connection.pending and self._api.claims.has(table):
+                message = _message(table, served.topics, motion)
+                self._sent[table] = clock.monotonic()
+                if connection is self._tried:
+                    messages.append(message)
+                else:
+                    self._send_first(connection, message)
+            if motion.moves:
+                self._schedule(table, INTERVAL_SECONDS)
+        if connection is not None and messages:
+            connection.send_unacknowledged(messages)
 
-    def _send(
-        self, connection: PublisherConnection, table: str, topics: Topics, motion: WheelMotion
-    ) -> None:
-        if connection.pending:
-            return
-        reading, launched = motion.reading, motion.launched
-        body = Motion(
-            site=topics.site,
-            table=table,
-            time=format_utc(clock.wall()),
-            phase=reading.phase,
-            since=format_utc(motion.since),
-            rpm=reading.rpm,
-            direction=reading.direction,
-            launched_at=None if launched is None else format_utc(launched),
-            simulated=topics.simulated,
-        )
-        message = OutgoingMessage(topics.table(table, "motion"), msgspec.json.encode(body))
-        self._sent[table] = clock.monotonic()
-        if connection is self._tried:
-            connection.send_unacknowledged(message)
-            return
+    def _send_first(self, connection: PublisherConnection, message: OutgoingMessage) -> None:
         if self._tried is not None and not self._permitted:
             self._ended += 1
         if self._ended >= MAX_CONNECTIONS_ENDED:
@@ -186,3 +183,19 @@ class MotionPublisher:
             reason=f"the broker does not permit the topic motion: {reason}",
             advice="give it the rules of novamas acl, then restart the daemon",
         )
+
+
+def _message(table: str, topics: Topics, motion: WheelMotion) -> OutgoingMessage:
+    reading, launched = motion.reading, motion.launched
+    body = Motion(
+        site=topics.site,
+        table=table,
+        time=format_utc(clock.wall()),
+        phase=reading.phase,
+        since=format_utc(motion.since),
+        rpm=reading.rpm,
+        direction=reading.direction,
+        launched_at=None if launched is None else format_utc(launched),
+        simulated=topics.simulated,
+    )
+    return OutgoingMessage(topics.table(table, "motion"), msgspec.json.encode(body))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, cast
 
@@ -77,6 +78,7 @@ class Connection:
         self.pending = 0
         self.first: list[Motion] = []
         self.others: list[Motion] = []
+        self.batches: list[list[str]] = []
         self._acknowledges = acknowledges
 
     def post(self, message: OutgoingMessage, acknowledged: Acknowledged) -> None:
@@ -88,9 +90,13 @@ class Connection:
     def flush(self) -> None:
         pass
 
-    def send_unacknowledged(self, message: OutgoingMessage) -> None:
-        assert message.topic == "novamas/v1/palma/r1/motion"
-        self.others.append(msgspec.json.decode(message.payload, type=Motion))
+    def send_unacknowledged(self, messages: Sequence[OutgoingMessage]) -> None:
+        sent = [msgspec.json.decode(message.payload, type=Motion) for message in messages]
+        tables = [motion.table for motion in sent]
+        topics = [f"novamas/v1/palma/{table}/motion" for table in tables]
+        assert [message.topic for message in messages] == topics
+        self.batches.append(tables)
+        self.others += sent
 
 
 class Claims:
@@ -105,13 +111,14 @@ class Served:
 
 
 class Api:
-    """Replaces the tables: there is ``r1``."""
+    """Replaces the tables."""
 
-    def __init__(self) -> None:
+    def __init__(self, *tables: str) -> None:
         self.claims = Claims()
+        self._tables = tables
 
     def served(self, table: str) -> Served | None:
-        return Served() if table == "r1" else None
+        return Served() if table in self._tables else None
 
 
 class Poster:
@@ -119,8 +126,8 @@ class Poster:
         self.connection = connection
 
 
-def publisher(connection: Connection | None) -> tuple[MotionPublisher, Poster, Api]:
-    poster, api = Poster(connection), Api()
+def publisher(connection: Connection | None, *tables: str) -> tuple[MotionPublisher, Poster, Api]:
+    poster, api = Poster(connection), Api(*tables or ("r1",))
     motion = MotionPublisher(
         api=cast("TablesApi", api), poster=cast("MessagePoster", poster), url="mqtt://broker"
     )
@@ -144,6 +151,23 @@ async def test_it_is_published_while_something_moves() -> None:
     count = len(connection.others)
     await asyncio.sleep(2 * INTERVAL_SECONDS)
     assert len(connection.others) == count
+
+
+async def test_the_tables_of_a_slot_are_sent_together_and_each_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    connection = Connection(None)
+    motion, _, _ = publisher(connection, "r1", "r2", "r3", "r4")
+    motion.on_readings("r1", READINGS)
+    await until_async(lambda: connection.first)
+    loop = asyncio.get_running_loop()
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "time", partial(float, loop.time()))
+        for name in ("r2", "r3", "r4", "r2"):
+            motion.on_readings(name, READINGS)
+    await until_async(lambda: len(connection.others) >= 3)
+    together = next(batch for batch in connection.batches if "r2" in batch)
+    assert [name for name in together if name != "r1"] == ["r2", "r3", "r4"]
 
 
 async def test_it_is_dropped_while_an_event_waits_and_by_who_has_not_the_table() -> None:

@@ -224,7 +224,7 @@ async def test_a_connection_lost_in_the_reply_to_a_message_stops_nothing(
         doing = "reply"
         monkeypatch.setattr(PublishingClient, "_sock_send", send)
         monkeypatch.setattr(PublishingClient, "_sock_close", close)
-        connection.send_unacknowledged(OutgoingMessage("reply", b""))
+        connection.send_unacknowledged([OutgoingMessage("reply", b"")])
         doing = "other things"
         return True
 
