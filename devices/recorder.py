@@ -14,9 +14,9 @@ import msgspec
 from devices.recording_lines import MAX_RUN_PAUSE_SECONDS
 from devices.recording_writer import MIN_CLOCK_STEP_SECONDS, ClockedWriter, RecordingWriter
 
-WRITE_DELAY_SECONDS = 0.5
+WRITE_DELAY_SECONDS = 0.9
 """Time for which chunks are gathered before they are written, so that not every line wakes the
-thread.
+thread and is a write of its own. Documented is a second, which leaves a tenth for writing.
 """
 MAX_QUEUED_CHUNKS = 1024
 """Maximum number of chunks of one recording that may wait for a slow disk. Later ones are not
@@ -50,6 +50,7 @@ class DeviceRecorder:
     def __init__(
         self, writer: RecordingWriter, report: Callable[[str | None], None] = lambda _: None
     ) -> None:
+        writer.gathers = True
         self._writer = writer
         self._clocked = ClockedWriter(writer)
         self._report = report
@@ -95,16 +96,12 @@ class DeviceRecorder:
         self._closed.wait(CLOSE_TIMEOUT_SECONDS)
 
     def write_queued(self) -> bool:
-        """Write the queued chunks; return whether the recording is closed. Called by the thread
-        only.
+        """Write the queued chunks with one system call; return whether the recording is closed.
+        Called by the thread only.
         """
         closing = self._closing
-        while self._queue:
-            item = self._queue.popleft()
-            if isinstance(item, int):
-                self._missing += item
-            else:
-                self._write([item, *self._rest_of_run(item)])
+        if self._queue:
+            self._write_all()
         if not closing:
             return False
         self._missing += self._dropped
@@ -115,6 +112,23 @@ class DeviceRecorder:
             self._report_state(str(error))
         self._closed.set()
         return True
+
+    def _write_all(self) -> None:
+        works = True
+        while self._queue:
+            item = self._queue.popleft()
+            if isinstance(item, int):
+                self._missing += item
+            else:
+                works &= self._write([item, *self._rest_of_run(item)])
+        try:
+            self._writer.release()
+        except OSError as error:
+            self._missing += self._writer.pop_lost()
+            self._report_state(str(error))
+        else:
+            if works and not self._dropped:
+                self._report_state(None)
 
     def _rest_of_run(self, first: _QueuedChunk) -> Iterator[_QueuedChunk]:
         """Take the queued chunks that belong to the same line."""
@@ -129,7 +143,8 @@ class DeviceRecorder:
             self._queue.popleft()
             last = item
 
-    def _write(self, run: list[_QueuedChunk]) -> None:
+    def _write(self, run: list[_QueuedChunk]) -> bool:
+        """Give a run to the writer, which gathers it; return whether it could."""
         first = run[0]
         try:
             self._remark()
@@ -138,15 +153,14 @@ class DeviceRecorder:
             else:
                 self._clocked.write_run(first.at, [(item.read, item.data) for item in run])
         except Exception as error:  # must not stop the other recordings
-            self._missing += len(run)
+            self._missing += len(run) + self._writer.pop_lost()
             self._report_state(str(error))
-        else:
-            if not self._dropped:
-                self._report_state(None)
+            return False
+        return True
 
     def _remark(self) -> None:
         if self._missing:
-            self._writer.remark(f"{self._missing} chunks are missing here")
+            self._writer.remark(f"{self._missing} chunks are missing here", self._missing)
             self._missing = 0
 
     def _report_state(self, failure: str | None) -> None:

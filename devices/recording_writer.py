@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from math import inf
 from pathlib import Path
+from typing import NamedTuple
 
 from common import clock
 from common.new_file import PRIVATE_MODE, replacing
@@ -42,16 +43,23 @@ CHECK_BYTES = 11
 """Size of a check and the line end."""
 
 
+class _Piece(NamedTuple):
+    """Lines of a recording, and how many chunks are missing if they are not written."""
+
+    data: bytes
+    chunks: int
+
+
 class RecordingWriter:
     """Writes chunks and runs of chunks to ``path``, each with one system call, so nothing is lost
-    in memory if the process dies.
+    in memory if the process dies; with ``gathers``, all of them at :meth:`release`.
 
     When the file would exceed ``max_bytes``, or its day (UTC) is over and ``max_days`` is set, it
     is renamed to ``path.1`` and compressed in a thread (``path.1.gz``); older files move up. This
     happens in a silence of the device, if there is one in time, so that no frame is split. At most
     ``max_files`` files are kept, none longer than ``max_days``. An existing file is appended to.
-    The file is opened by the first chunk. Every method but ``close`` may raise ``OSError``; the
-    next call tries again.
+    The file is opened by the first chunk. Every method may raise ``OSError``; the next call tries
+    again.
     """
 
     def __init__(
@@ -63,6 +71,8 @@ class RecordingWriter:
         max_files: int = 8,
         max_days: int | None = None,
     ) -> None:
+        self.gathers = False
+        """Whether lines are written by :meth:`release` only."""
         self.path = Path(path)
         self._framing: Framing = framing
         self._header = header
@@ -76,6 +86,8 @@ class RecordingWriter:
         self._chain = Chain(framing)
         self._latest: float | None = None  # time of the last line in the file
         self._follows: int | None = None  # last check of the previous file
+        self._gathered: list[_Piece] = []
+        self._lost = 0  # chunks of pieces that could not be written
 
     def write(self, at: float, data: bytes, sent: bool = False) -> None:
         """Append a chunk with time ``at`` (seconds since 1970). Raises ``ValueError`` for an
@@ -86,7 +98,8 @@ class RecordingWriter:
                 raise ValueError(f"incomplete line: {escape(data)}")
             data = data.removesuffix(LINE_END)
         at = round(at, 6)
-        self._append(at, chunk_line(format_time(at), data, sent), at)
+        time = format_time(at)
+        self._append(at, time, chunk_line(time, data, sent), at, 1)
 
     def write_run(self, chunks: Sequence[tuple[float, bytes]]) -> None:
         """Append chunks from the device, each with its time as in :meth:`write`, as one line.
@@ -98,19 +111,23 @@ class RecordingWriter:
             for (before, at), (_, data) in zip(pairwise(times), chunks[1:], strict=True)
         ]
         data = b"".join(data for _, data in chunks)
-        self._append(times[0], run_line(format_time(times[0]), data, later), times[-1])
+        time = format_time(times[0])
+        self._append(times[0], time, run_line(time, data, later), times[-1], len(chunks))
 
-    def _append(self, at: float, line: bytes, until: float) -> None:
-        """Append the line of chunks that were read from ``at`` to ``until``."""
-        if self._file is not None and self._starts_new_file(at, len(line)):
+    def _append(self, at: float, time: str, line: bytes, until: float, chunks: int) -> None:
+        """Append the line of this many chunks that were read from ``at`` to ``until``. ``time``:
+        ``at`` as written.
+        """
+        day = time[:10]
+        if self._file is not None and self._starts_new_file(at, day, len(line)):
             self.close()
             self._rotate()
-        self._day = format_time(at)[:10]
+        self._day = day
         if self._file is None:
             self._open()
         if self._latest is not None and at < self._latest:
             self.step(at - self._latest)
-        self._write_bytes(self._chain.seal(line) + b"\n")
+        self._write_piece(self._chain.seal(line) + b"\n", chunks)
         self._latest = until
 
     def step(self, seconds: float) -> None:
@@ -121,23 +138,59 @@ class RecordingWriter:
         if self._latest is not None:
             self._latest += seconds
 
-    def remark(self, text: str) -> None:
-        """Append a comment line."""
+    def remark(self, text: str, missing: int = 0) -> None:
+        """Append a comment line. ``missing``: how many chunks it says are missing."""
         if self._file is None:
             self._open()
         line = f"# {text}".encode()
         if gap_of(text) is not None or step_of(text) is not None:
             self._chain.add(line)
-        self._write_bytes(line + b"\n")
+        self._write_piece(line + b"\n", missing)
+
+    def release(self) -> None:
+        """Write what was gathered, with one system call. After an ``OSError``, :meth:`pop_lost`
+        returns how many chunks are not in the file.
+        """
+        gathered, self._gathered = self._gathered, []
+        if not gathered:
+            return
+        assert self._file is not None
+        data = b"".join(piece.data for piece in gathered)
+        written = 0
+        try:
+            written = os.write(self._file, data)
+            if written < len(data):
+                raise OSError(f"only {written} of {len(data)} bytes were written")
+        except OSError:
+            for piece in gathered:
+                written -= len(piece.data)
+                if written < 0:
+                    self._lost += piece.chunks
+            self._latest = None  # the next file, or its end, says
+            self._close_file()
+            raise
+
+    def pop_lost(self) -> int:
+        """Return how many chunks were lost since the last call."""
+        lost, self._lost = self._lost, 0
+        return lost
 
     def close(self) -> None:
-        """Close the file and wait for compression to end. A later chunk reopens it."""
+        """Write what was gathered, close the file and wait for compression to end. A later chunk
+        reopens it.
+        """
         self._await_compression()
+        try:
+            self.release()
+        finally:
+            self._close_file()
+
+    def _close_file(self) -> None:
         if self._file is not None:
             file, self._file = self._file, None
             os.close(file)
 
-    def _starts_new_file(self, at: float, size: int) -> bool:
+    def _starts_new_file(self, at: float, day: str, size: int) -> bool:
         """Whether a new file should begin with this line."""
         is_noise = self._latest is None or not 0 <= at - self._latest < MIN_SILENCE_SECONDS
         if self._max_bytes is not None:
@@ -147,7 +200,7 @@ class RecordingWriter:
         return (
             self._max_days is not None
             and self._day is not None
-            and format_time(at)[:10] != self._day
+            and day != self._day
             and (is_noise or at % 86400 >= SILENCE_WAIT_SECONDS)
         )
 
@@ -171,19 +224,13 @@ class RecordingWriter:
             )
         whole = self._size == 0 or os.pread(self._file, 1, self._size - 1) == b"\n"
         self._chain = Chain(self._framing)
-        self._write_bytes((b"" if whole else CUT_MARK + b"\n") + _header(header))
+        self._write_piece((b"" if whole else CUT_MARK + b"\n") + _header(header))
 
-    def _write_bytes(self, data: bytes) -> None:
-        assert self._file is not None
-        try:
-            written = os.write(self._file, data)
-        except OSError:
-            self.close()
-            raise
-        self._size += written
-        if written < len(data):
-            self.close()
-            raise OSError(f"only {written} of {len(data)} bytes were written")
+    def _write_piece(self, data: bytes, chunks: int = 0) -> None:
+        self._gathered.append(_Piece(data, chunks))
+        self._size += len(data)
+        if not self.gathers:
+            self.release()
 
     def _is_over(self, found: os.stat_result) -> bool:
         """Whether an existing file must not be appended to: it is full, or from another day."""

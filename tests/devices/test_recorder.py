@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import resource
 import threading
 import time
@@ -144,6 +145,48 @@ def test_a_run_that_finds_half_its_room_is_missing_as_a_whole_and_counted(
     assert b"".join(chunk.data for chunk in found) == b"*X;2;001; 7\r\n*X;2;003; 9\r\n"
     assert "# 13 chunks are missing here" in path.read_text()
     assert found.problems
+    assert told[1:] == [None]
+
+
+def test_all_lines_that_wait_are_one_write_and_those_before_a_cut_are_not_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    thread = WriteOnRequest()
+    monkeypatch.setattr("devices.recorder.THREAD", thread)
+    path = tmp_path / "wheel.rec"
+    told: list[str | None] = []
+    recorder = DeviceRecorder(RecordingWriter(path, {}), told.append)
+    writes: list[int] = []
+    write = os.write
+
+    def counted(file: int, data: bytes) -> int:
+        writes.append(len(data))
+        return write(file, data)
+
+    monkeypatch.setattr(os, "write", counted)
+
+    def lines(first: int) -> None:
+        for number in range(first, first + 4):
+            recorder.enqueue(float(number), b"*X;%d\r\n" % number)
+        thread.wake(now=True)
+
+    lines(1)
+    lines(5)
+    size = path.stat().st_size
+    assert writes == [size - writes[1], writes[1]]
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size + writes[1] // 4 + 30, hard))
+    try:
+        lines(9)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert len(told) == 1
+    lines(13)
+    recorder.close()
+    found = [(chunk.at, chunk.data) for chunk in read_recording(path)]
+    kept = (*range(1, 10), *range(13, 17))
+    assert found == [(number - 1.0, b"*X;%d\r\n" % number) for number in kept]
+    assert "# 3 chunks are missing here" in path.read_text()
     assert told[1:] == [None]
 
 
