@@ -6,6 +6,7 @@ import argparse
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import msgspec
@@ -18,6 +19,7 @@ from common.people.register import alike, describe_alike, read_unsigned
 from common.places import format_path
 from common.standby.credentials import read_login
 from common.standby.errors import StoreUnusableError
+from common.webhook_keys import WebhookKeyError, parse_webhook_keys
 from controller.cli.carrousel import PROGRAM, jackpot_settings
 from controller.cli.configured import config_argument
 from controller.configuration.blind import blind
@@ -119,12 +121,37 @@ def unusable(configuration: Configuration) -> list[str]:
             read_login(standby)
     except StoreUnusableError as error:
         problems.append(str(error))
+    problems += webhook_key_problems(configuration)
     for place, path in certificate_files(configuration).items():
         if not place.endswith("ca_file") and (
             date_problem := certificate_date_problem(str(path), clock.wall())
         ):
             problems.append(f"{place}: {date_problem}")
     return problems
+
+
+def webhook_key_problems(configuration: Configuration) -> Iterator[str]:
+    """Yield the keys of webhooks that are not valid. A missing file is left to the service, which
+    may run on another machine.
+    """
+    files = {
+        f"webhook {webhook.id}": webhook.secret_file
+        for webhook in configuration.webhook
+        if webhook.secret_file is not None
+    } | {
+        f"bookmark {bookmark.id}": bookmark.secret_file
+        for bookmark in configuration.bookmark
+        if bookmark.kind == "webhook" and bookmark.secret_file is not None
+    }
+    for place, path in files.items():
+        try:
+            parse_webhook_keys(Path(path).read_text(encoding="utf-8"))
+        except UnicodeError:
+            yield f"{place}: secret_file: {path} is not UTF-8 text"
+        except WebhookKeyError as error:
+            yield f"{place}: secret_file: {path}: {error}"
+        except OSError:
+            continue
 
 
 def decree_violations(configuration: Configuration) -> list[str]:

@@ -5,15 +5,14 @@ shows and decides about what could not be sent; or makes the keys that sign.
 from __future__ import annotations
 
 import argparse
-import base64
 import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from common import randomness
 from common.command_line import CommandLine
 from common.new_file import replacing
+from common.webhook_keys import WebhookKeyError, make_webhook_key, parse_webhook_keys
 from controller.cli import CommandLineError
 from controller.cli.configured import (
     DEFAULT_CONFIG,
@@ -34,9 +33,6 @@ ACTIONS = {
     "drop": "remove dead letters",
     "secret": "make the key that signs, or change it",
 }
-KEY_BYTES = 32
-"""Length of a key: Standard Webhooks asks for 24 to 64 bytes."""
-KEY_PREFIX = "whsec_"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -163,12 +159,16 @@ def _secret(words: list[str]) -> int:
         before = path.read_text(encoding="utf-8").split()[:1]
         if not before:
             raise CommandLineError(f"{path}: there is no key to change; leave out --change")
+        try:
+            parse_webhook_keys(before[0])
+        except WebhookKeyError as error:
+            raise CommandLineError(f"{path}: {error}: move the file away first") from None
     elif path.exists():
         raise CommandLineError(
             f"{path}: the file exists; --change puts a new key beside the one in it"
         )
-    key = KEY_PREFIX + base64.b64encode(randomness.token_bytes(KEY_BYTES)).decode()
+    lines = (make_webhook_key(), *before)
     with replacing(path) as file:
-        file.write("".join(f"{line}\n" for line in (key, *before)).encode())
+        file.write("".join(f"{line}\n" for line in lines).encode())
     print(f"{path}: give the receiver the first line, over a way that you trust")
     return 0

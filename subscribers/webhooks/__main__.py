@@ -18,10 +18,11 @@ from common.people.private_key import PrivateKeyError
 from subscribers.essential import end_at_signal, ending_process
 from subscribers.service_log import log_lines
 from subscribers.webhooks.adapter import Adapter, load_adapter
-from subscribers.webhooks.errors import OutboxError
+from subscribers.webhooks.errors import OutboxError, ReceiverAwayError
 from subscribers.webhooks.outbox import Outbox
 from subscribers.webhooks.service import WebhookService
 from subscribers.webhooks.settings import WebhooksSettings
+from subscribers.webhooks.signature import read_keys
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -34,7 +35,7 @@ def main(argv: list[str] | None = None) -> int:
     log_lines(settings.log)
     try:
         asyncio.run(_run(settings))
-    except (ExtensionError, PrivateKeyError, OSError, OutboxError) as error:
+    except (ExtensionError, PrivateKeyError, OSError, OutboxError, ReceiverAwayError) as error:
         print(f"novamas webhooks: {error}", file=sys.stderr)  # noqa: T201
         return 1
     return 0
@@ -45,6 +46,7 @@ async def _run(settings: WebhooksSettings) -> None:
     end_at_signal(ending.set)
     adapters = dict[str, Adapter]()
     for webhook in settings.webhooks:
+        read_keys(webhook.secret_file)
         if webhook.adapter is not None:
             adapters[webhook.id], record = load_adapter(webhook.adapter)
             structlog.get_logger().info("adapter", webhook=webhook.id, extension=str(record))

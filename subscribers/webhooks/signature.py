@@ -1,33 +1,24 @@
 """Signatures of Standard Webhooks 1.0: HMAC-SHA256 over ``id.timestamp.body``, in the headers
 ``webhook-id``, ``webhook-timestamp`` and ``webhook-signature``.
 
-A key that begins with ``whsec_`` is base64 after the prefix, any other is used as it is. A file has
-one key a line, at most two: while keys are changed, each request is signed with both.
-
 Source: github.com/standard-webhooks/standard-webhooks, spec/standard-webhooks.md.
 """
 
 from __future__ import annotations
 
 import base64
-import binascii
 import hashlib
 import hmac
 from pathlib import Path
 
+from common.webhook_keys import WebhookKeyError, parse_webhook_keys
 from subscribers.webhooks.errors import ReceiverAwayError
-
-BASE64_KEY_PREFIX = "whsec_"
-MAX_KEYS = 2
-"""Keys that are valid at the same time."""
 
 
 def signature_headers(
-    keys: tuple[str, ...], name: str, now: float, payload: bytes
+    keys: tuple[bytes, ...], name: str, now: float, payload: bytes
 ) -> dict[str, str]:
-    """Return the headers of a request, or none without a key. Raises :class:`ReceiverAwayError` if
-    a key is not valid.
-    """
+    """Return the headers of a request, without a signature if there is no key."""
     headers = {"webhook-id": name}
     if keys:
         timestamp = str(int(now))
@@ -38,35 +29,21 @@ def signature_headers(
     return headers
 
 
-def signature(key: str, name: str, timestamp: str, payload: bytes) -> str:
-    """Return one signature of ``webhook-signature``. Raises :class:`ReceiverAwayError` if the key
-    is not valid.
-    """
-    try:
-        secret = (
-            base64.b64decode(key.removeprefix(BASE64_KEY_PREFIX), validate=True)
-            if key.startswith(BASE64_KEY_PREFIX)
-            else key.encode()
-        )
-    except binascii.Error:
-        raise ReceiverAwayError(
-            f"the key of the webhook begins with {BASE64_KEY_PREFIX} and is not base64"
-        ) from None
+def signature(key: bytes, name: str, timestamp: str, payload: bytes) -> str:
+    """Return one signature of ``webhook-signature``."""
     signed = b".".join([name.encode(), timestamp.encode(), payload])
-    digest = hmac.digest(secret, signed, hashlib.sha256)
+    digest = hmac.digest(key, signed, hashlib.sha256)
     return f"v1,{base64.b64encode(digest).decode()}"
 
 
-def read_keys(path: str | None) -> tuple[str, ...]:
+def read_keys(path: str | None) -> tuple[bytes, ...]:
     """Read the keys, each time, so that they can be changed. Raises :class:`ReceiverAwayError`."""
     if path is None:
         return ()
-    keys = tuple(filter(None, map(str.strip, read_secret(path).splitlines())))
-    if not keys or len(keys) > MAX_KEYS:
-        raise ReceiverAwayError(
-            f"{path}: has {len(keys)} keys; write one a line, at most {MAX_KEYS}, the newest first"
-        )
-    return keys
+    try:
+        return parse_webhook_keys(read_secret(path))
+    except WebhookKeyError as error:
+        raise ReceiverAwayError(f"{path}: {error}") from None
 
 
 def read_secret(path: str) -> str:

@@ -79,6 +79,15 @@ def test_a_token_that_is_missing_is_reported(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.parametrize("token", ["short", "sixteen characters", "sixteen-chars-\u00f1\u00f1"])
+def test_a_token_that_no_header_can_carry_is_reported(tmp_path: Path, token: str) -> None:
+    secret = tmp_path / "camera.token"
+    secret.write_text(token)
+    (what,) = mistakes(tmp_path, device("camera", f"http://10.0.0.5:8900/a?secret_file={secret}"))
+    assert what.startswith(f"{secret}: write one token a line, 16 or more ASCII characters")
+    assert token not in what
+
+
 def test_addresses_that_clash_are_reported(tmp_path: Path, secret: Path) -> None:
     link = "http://127.0.0.1:8900/{}?secret_file=" + str(secret)
     metrics = '[metrics]\nlisten = "127.0.0.1:8900"\n'

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from common.webhook_keys import make_webhook_key
 from tests.daemon.conftest import daemon as daemon
 from tests.daemon.conftest import mosquitto as mosquitto
 from tests.daemon.conftest import subscribe as subscribe
@@ -36,7 +37,7 @@ def test_a_receiver_and_a_recorder_that_were_away_lose_no_bookmark(
     receiver = HTTPReceiver()
     ending.callback(receiver.stop)
     key = tmp_path / "hook.key"
-    key.write_text("a secret of sixteen or more")
+    key.write_text(make_webhook_key())
     given = (
         configuration(mosquitto.port, table("r1", wheel))
         + f"""

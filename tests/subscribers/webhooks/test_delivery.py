@@ -196,12 +196,19 @@ def test_while_keys_change_both_sign(sending: Sending) -> None:
     ]
 
 
+GOOD_KEY = f"whsec_{base64.b64encode(b'k' * 24).decode()}"
+
+
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
         ("", "has 0 keys"),
         ("a\nb\nc\n", "has 3 keys"),
-        ("whsec_no-base64!", "is not base64"),
+        ("whsec_no-base64!", "key 1 is not whsec_ followed by base64"),
+        ("any text of a person, long or short", "key 1 is not whsec_ followed by base64"),
+        (f"{GOOD_KEY}\nhunter2\n", "key 2 is not whsec_ followed by base64"),
+        ("whsec_c2hvcnQ=", "key 1 has 5 bytes, expected 24 to 64"),
+        (f"whsec_{base64.b64encode(bytes(65)).decode()}", "key 1 has 65 bytes"),
         (None, "the secret cannot be read: No such file"),
     ],
 )
