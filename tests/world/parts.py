@@ -52,16 +52,22 @@ PARTS: dict[str, Callable[[World], object]] = {
 SAME_FAULTS = {"carrousel-eus96": "carrousel", "statistics": "recorder"}
 """By part, another one whose faults it has."""
 UNSIGNED = "people: all commands must be signed, and the croupiers of this part sign nothing"
+UNSIGNED_RECALLS = "people: all commands must be signed, and the recorder signs no recall"
 SEALED = "audit: it has no key of surveillance, and the cards of this part are sealed"
 REFUSED_BESIDE = {
     ("cards", "audit"): SEALED,
+    ("carrousel", "audit"): SEALED,
+    ("carrousel-eus96", "audit"): SEALED,
+    ("carrousel-pair", "audit"): SEALED,
     ("cards", "people"): UNSIGNED,
     ("carrousel", "people"): UNSIGNED,
     ("carrousel-eus96", "people"): UNSIGNED,
     ("carrousel-pair", "people"): UNSIGNED,
     ("dice", "people"): UNSIGNED,
+    ("recorder", "people"): UNSIGNED_RECALLS,
     ("shufflers", "audit"): SEALED,
     ("shufflers", "people"): UNSIGNED,
+    ("statistics", "people"): UNSIGNED_RECALLS,
 }
 """By two parts that do not take part in one world: the second one, and why."""
 
