@@ -61,6 +61,12 @@ class Checker:
     def on_end(self) -> None:
         """All faults are over, and everything has had time to become right."""
 
+    def is_settled(self) -> bool:
+        """Return whether nothing that it judges is pending, so that a world in calm may end now:
+        the same things have been judged as at the end of its rest. By default it cannot know that.
+        """
+        return False
+
 
 def key_of(body: dict[str, Any]) -> Key:
     """Return what makes an event the same as another."""
@@ -73,7 +79,27 @@ def require(condition: object, problem: str, *facts: object) -> None:
         raise PropertyViolatedError(": ".join([problem, *map(repr, facts)]))
 
 
-class StoredFirst(Checker):
+class Immediate(Checker):
+    """A checker that judges each thing as it happens: nothing is ever pending."""
+
+    def is_settled(self) -> bool:
+        """See :class:`Checker`."""
+        return True
+
+
+class Final(Checker):
+    """A checker whose :meth:`on_end` can be called at any time, and judges all that is pending."""
+
+    def is_settled(self) -> bool:
+        """See :class:`Checker`."""
+        try:
+            self.on_end()
+        except PropertyViolatedError:
+            return False
+        return True
+
+
+class StoredFirst(Final):
     """Nothing is published that is not stored, and what is published is what is stored; in the end,
     all that is stored is published, except at ``shared`` tables, where a daemon may have waited.
     """
@@ -150,7 +176,7 @@ class StoredFirst(Checker):
         require(not lost, "stored and never published", lost[:3], len(lost))
 
 
-class OneWriter(Checker):
+class OneWriter(Immediate):
     """A boot of a daemon whose table another boot has taken over publishes nothing of now. Tables
     that are ``shared`` without a lease are not for this checker.
     """
@@ -174,7 +200,7 @@ class OneWriter(Checker):
         require(boots[-1] == body["boot"], "two writers", boots, body)
 
 
-class InOrder(Checker):
+class InOrder(Immediate):
     """Each event is received, once duplicates are removed, in the order of its numbers. A gap may
     be filled later by historical events.
     """
@@ -203,7 +229,7 @@ class InOrder(Checker):
             require(body.get("historical"), "out of order and not historical", body)
 
 
-class RoundOnce(Checker):
+class RoundOnce(Immediate):
     """A table, session and round name one result."""
 
     def __init__(self) -> None:
@@ -220,7 +246,7 @@ class RoundOnce(Checker):
         require(key_of(first) == key_of(body), "one round, two results", first, body)
 
 
-class OnlyMotion(Checker):
+class OnlyMotion(Immediate):
     """What moves is not retained, and has nothing but what moves: no number, no card."""
 
     def on_published(self, message: Publish) -> None:
@@ -240,7 +266,7 @@ def _round_of(body: dict[str, Any]) -> tuple[str, int, int]:
     return body["table"], body["session"], body["round"]
 
 
-class Truth(Checker):
+class Truth(Final):
     """No number that the wheel has not shown, in this order; no result from a number that was shown
     too long before it was stored, or of a later spin than the first to end after the bets were
     closed; and no round without an outcome. ``owners``: the machines that read these wheels.

@@ -9,13 +9,13 @@ from common.chain.schema import Entry
 from common.readings import unescape
 from devices.codec import MAX_LIVE_DELAY_SECONDS
 from tests.world.bodies import decoded
-from tests.world.checkers import Checker, require
+from tests.world.checkers import Immediate, require
 from tests.world.device import Device, Sent
 
 RECENT_PIECES = 50
 
 
-class Prompt(Checker):
+class Prompt(Immediate):
     """The frame that decided a live result was read within :data:`MAX_LIVE_DELAY_SECONDS` of its
     arrival at the port, whatever the device. ``ports``: the devices by the ids of table and device;
     ``owners``: the machines that read them.

@@ -45,6 +45,10 @@ class Calm:
         """A fault has begun that lasts until then."""
         self._until = max(self._until, until)
 
+    def includes(self, time: float) -> bool:
+        """Return whether no fault was active at that time or after it."""
+        return time > self._until
+
     def seconds(self, now: float) -> float:
         """Return the seconds since the end of the last fault; below 0 while one is active."""
         return now - self._until
@@ -126,6 +130,10 @@ class Shown(Checker):
             else:
                 self._is_right = False
 
+    def is_settled(self) -> bool:
+        """See :class:`Checker`."""
+        return self._is_right
+
     def _check(self, prefix: str, state: dict[str, Any]) -> bool:
         """Return whether all that is stored has to be shown by now."""
         key = state["table"], state["boot"]
@@ -176,3 +184,7 @@ class PlaysAgain(Checker):
         for table in self._tables():
             ago = now - self._last.get(table, SILENT_SECONDS)
             require(ago <= PLAYS_SECONDS, "no result for too long", table, round(ago))
+
+    def is_settled(self) -> bool:
+        """See :class:`Checker`: each table has had its result since the last fault."""
+        return all(self._calm.includes(self._last.get(table, 0.0)) for table in self._tables())

@@ -11,7 +11,7 @@ import msgspec
 
 from common.standby.record import LeaseRecord
 from tests.world.broker.faults import Partition
-from tests.world.checkers import Checker, require
+from tests.world.checkers import Checker, Immediate, require
 from tests.world.device import PORTS
 from tests.world.lease_store import USUAL_STORE_SECONDS, Bucket
 
@@ -43,7 +43,7 @@ def serving(world: World) -> Node | None:
     return next(node for node in world.nodes if node.machine.name == held.instance)
 
 
-class Fenced(Checker):
+class Fenced(Immediate):
     """A daemon that has not the lease reads no device."""
 
     def __init__(self, world: World, names: tuple[str, ...]) -> None:
@@ -88,6 +88,10 @@ class Served(Checker):
         self._unserved_since: float | None = None
         self._served_by = ""
         world.loop.call_later(LOOK_SECONDS, self._look_again, context=Context())
+
+    def is_settled(self) -> bool:
+        """See :class:`Checker`."""
+        return self._unserved_since is None
 
     def _look_again(self) -> None:
         self._world.check(self._look)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.world.checkers import OneWriter
 from tests.world.run import plan, run
 
 SEEDS = range(1, 13)
@@ -19,6 +20,19 @@ def test_what_must_hold_holds_under_the_faults_of_a_seed(seed: int) -> None:
 def test_a_seed_gives_the_same_run_again() -> None:
     first, second = (run(plan(1, hours=0.2, tables=2, faults=15)) for _ in range(2))
     assert first.trace == second.trace
+
+
+def test_a_world_ends_before_its_rest_is_over_once_all_is_right(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    short = plan(2, hours=0.05, tables=2, faults=4)
+    early = run(short)
+    monkeypatch.setattr(OneWriter, "is_settled", lambda _checker: False)
+    late = run(short)
+    assert early.finding is None
+    assert late.finding is None
+    assert len(early.trace) < len(late.trace)
+    assert early.trace == late.trace[: len(early.trace)]
 
 
 @pytest.mark.parametrize("seed", range(1, 7))

@@ -49,7 +49,7 @@ from tests.world.disk import Disk
 from tests.world.errors import PropertyViolatedError
 from tests.world.lateness import Prompt
 from tests.world.lease_store import Bucket, ProcessEndedError, WorldFence
-from tests.world.liveness import Calm, PlaysAgain, Shown
+from tests.world.liveness import CALM_SECONDS, Calm, PlaysAgain, Shown
 from tests.world.loop import WorldLoop
 from tests.world.pair import Fenced, Served, Takeover
 from tests.world.parts import PARTS
@@ -107,6 +107,8 @@ class World:
         self.trace = Trace(lambda: self.loop.now, folder)
         self.quiet_at = 0.0
         """When the last fault ends."""
+        self.is_settled = False
+        """Whether everything has become right before the end of the rest."""
         self.calm = Calm()
         self.commands = 0
         self.loop.set_exception_handler(self._on_error)
@@ -235,14 +237,33 @@ class World:
             for failure in program.failures:
                 text = f"{program.name}: {failure!r}"
                 self.finding = self.finding or PropertyViolatedError(text)
+        for table in self._unready():
+            retained = self.broker.retained.get(f"{ROOT}/{table}/state")
+            text = f"{table} has not become right: {retained and retained.payload!r}"
+            self.finding = self.finding or PropertyViolatedError(text)
+        for checker in self.checkers:
+            self.check(checker.on_end)
+
+    def _unready(self) -> Iterator[str]:
+        """Return the tables at which nobody could play."""
         for table in self.wheels:
             retained = self.broker.retained.get(f"{ROOT}/{table}/state")
             status = None if retained is None else decoded(retained.payload)["status"]
             if status not in {"open", "closed", "waiting"}:
-                text = f"{table} has not become right: {retained and retained.payload!r}"
-                self.finding = self.finding or PropertyViolatedError(text)
-        for checker in self.checkers:
-            self.check(checker.on_end)
+                yield table
+
+    def _settle(self) -> None:
+        """End the world before the end of its rest if every checker says that all is right."""
+        now = self.loop.now
+        if (
+            now > self.quiet_at
+            and self.calm.seconds(now) > CALM_SECONDS
+            and all(checker.is_settled() for checker in reversed(self.checkers))
+            and not any(self._unready())
+        ):
+            self.is_settled = True
+            self.check_end()  # before anything else happens in the same moment
+            self.loop.stop()
 
     def _on_error(self, loop: object, context: dict[str, Any]) -> None:
         """An exception that nobody has caught, in the world itself or in a program."""
@@ -262,6 +283,7 @@ class World:
 
     def _tick(self) -> None:
         self._show("on_tick", self.loop.now)
+        self._settle()
         self.loop.call_later(TICK_SECONDS, self._tick, context=Context())
 
     def _on_stored(self, owner: str, entries: list[Entry]) -> None:
