@@ -43,6 +43,10 @@ MAX_QUEUED_MESSAGES = 1000
 """Maximum received messages that wait to be handled; further ones are discarded."""
 MAX_TOPICS_PER_SUBSCRIBE = 8
 """Maximum topics in one SUBSCRIBE packet; some brokers reject more."""
+MAX_UNANSWERED_SUBSCRIBES = 16
+"""Maximum SUBSCRIBE packets that wait for their SUBACK: the topics of a thousand tables are
+hundreds of packets, and a round trip for each would make most of a start.
+"""
 
 
 class IncomingMessage(msgspec.Struct, frozen=True):
@@ -141,17 +145,23 @@ class PublisherConnection(BrokerClient):
             retainAsPublished=as_published,
             retainHandling=0 if retained else 2,
         )
+        size = MAX_TOPICS_PER_SUBSCRIBE
+        batches = [topics[first : first + size] for first in range(0, len(topics), size)]
         refused: list[str] = []
-        for first in range(0, len(topics), MAX_TOPICS_PER_SUBSCRIBE):
-            batch = topics[first : first + MAX_TOPICS_PER_SUBSCRIBE]
-            codes = await self.subscribe(
-                [(topic, options) for topic in batch]
-                if self.v5
-                else [(topic, 0) for topic in batch]
-            )
-            reasons = [code.value if isinstance(code, ReasonCode) else code for code in codes]
-            refused += [topic for topic, code in zip(batch, reasons, strict=False) if code >= 0x80]
+        for first in range(0, len(batches), MAX_UNANSWERED_SUBSCRIBES):
+            together = batches[first : first + MAX_UNANSWERED_SUBSCRIBES]
+            for found in await asyncio.gather(
+                *(self._subscribe_batch(batch, options) for batch in together)
+            ):
+                refused += found
         return refused
+
+    async def _subscribe_batch(self, topics: Sequence[str], options: SubscribeOptions) -> list[str]:
+        codes = await self.subscribe(
+            [(topic, options) for topic in topics] if self.v5 else [(topic, 0) for topic in topics]
+        )
+        reasons = [code.value if isinstance(code, ReasonCode) else code for code in codes]
+        return [topic for topic, code in zip(topics, reasons, strict=False) if code >= 0x80]
 
     async def unsubscribe_from(self, topics: Sequence[str]) -> None:
         """Unsubscribe from these topics."""

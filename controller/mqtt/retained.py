@@ -73,8 +73,9 @@ class RetainedTopics:
         self._publish_changed(connection, self._api.node_retained())
         # a client that sees a table may send it a command, so subscribe to commands first
         placed = self._subscriptions.placed
-        unready = {table: None for table in self.stale if table in placed}
-        self.stale = {table: None for table in self.stale if table not in placed}
+        unready = {table: None for table in self.stale if table in placed} if placed else {}
+        for table in unready:
+            del self.stale[table]
         while self.stale and connection.pending < 2 * connection.window:
             del self.stale[table := next(iter(self.stale))]
             if table in self._api.tables and self._api.claims.has(table):

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import closing
 from pathlib import Path
 from threading import RLock
-from typing import cast
+from typing import Any, cast
 
 import aiomqtt
 import paho.mqtt.client as paho
@@ -21,7 +21,11 @@ from common.contract.topics import Topics
 from controller.configuration.settings import BrokerConfig
 from controller.journal.journal import Journal
 from controller.journal.reader import JournalReader
-from controller.mqtt.connection import PublisherConnection
+from controller.mqtt.connection import (
+    MAX_TOPICS_PER_SUBSCRIBE,
+    MAX_UNANSWERED_SUBSCRIBES,
+    PublisherConnection,
+)
 from controller.mqtt.embedded_broker import embedded_broker
 from controller.mqtt.outbox import MAX_UNACKNOWLEDGED_EVENTS
 from controller.mqtt.outgoing import Acknowledged, OutgoingMessage
@@ -201,6 +205,33 @@ async def test_an_abandoned_connection_with_pending_writes_is_collected_without_
         connection.abandon()
         library._reset_sockets()
         assert library.socket() is None
+
+
+async def test_subscribe_packets_wait_together_for_their_answers(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    waiting: set[str] = set()
+    most = 0
+
+    async def subscribe(_: PublisherConnection, topics: list[tuple[str, Any]]) -> list[int]:
+        nonlocal most
+        names = {topic for topic, _ in topics}
+        waiting.update(names)
+        most = max(most, len(waiting))
+        await asyncio.sleep(0)
+        waiting.difference_update(names)
+        return [0x87 if topic.endswith("7") else 0 for topic, _ in topics]
+
+    monkeypatch.setattr(PublisherConnection, "subscribe", subscribe)
+    connection = PublisherConnection(
+        BrokerConfig(url="mqtt://127.0.0.1"),
+        client_id="pit-1",
+        will=OutgoingMessage("offline", b""),
+    )
+    topics = [f"table-{number}" for number in range(1, 1001)]
+    refused = await connection.subscribe_to(topics)
+    assert refused == [topic for topic in topics if topic.endswith("7")]
+    assert most == MAX_UNANSWERED_SUBSCRIBES * MAX_TOPICS_PER_SUBSCRIBE
 
 
 async def test_a_connection_lost_in_the_reply_to_a_message_stops_nothing(
