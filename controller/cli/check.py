@@ -28,6 +28,7 @@ from controller.configuration.file import inspect_configuration
 from controller.configuration.listening import address, is_loopback, metrics_addresses
 from controller.configuration.secrets import DAEMON_UNIT, credential_units, secret_files
 from controller.configuration.settings import ClockConfig, Configuration
+from controller.configuration.unencrypted import unencrypted
 from controller.proof.chrony import Chrony, Tracking
 from controller.proof.kernel_clock import read_kernel_clock
 from controller.proof.time_bound import clock_statement
@@ -179,8 +180,9 @@ def warnings(configuration: Configuration, *, recorded: bool) -> list[str]:
     """Return what cannot work, or not for long: devices that yield no result, people who may not
     act because their names look alike, secrets that others can read, credentials that no unit
     passes, a clock that is not as accurate as required, keys that a recorder trusts at first sight,
-    a pair that trusts any key, metrics that other machines can read, and certificates that expire
-    soon. ``recorded``: a recorder is configured.
+    a pair that trusts any key, connections to other machines that are not encrypted, metrics that
+    other machines can read, and certificates that expire soon. ``recorded``: a recorder is
+    configured.
     """
     return [
         *(f"{format_path(at)}: {problem}" for at, problem in blind(configuration)),
@@ -189,6 +191,7 @@ def warnings(configuration: Configuration, *, recorded: bool) -> list[str]:
         *clock_problems(configuration.clock),
         *(unnamed_keys(configuration) if recorded else ()),
         *unnamed_standby_keys(configuration),
+        *unencrypted(configuration),
         *exposed_metrics(configuration),
         *(explained(end, "certificate.ends") for end in expiring_certificates(configuration)),
     ] + [

@@ -115,7 +115,7 @@ def test_every_secret_that_everybody_can_read_is_reported(
     reachable: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     for name in NAMES:
-        (reachable / name).write_text("x")
+        (reachable / name).write_text(f"whsec_{'A' * 32}")
         (reachable / name).chmod(0o644)
     lines = warned(reachable, capsys, more=SECRETS)
     expected = {
@@ -274,3 +274,70 @@ def test_it_is_known_which_unit_passes_each_credential() -> None:
         if isinstance(kind, type) and issubclass(kind, msgspec.Struct) and named(kind)
     }
     assert sections == CREDENTIAL_UNITS.keys()
+
+
+FAR = "192.0.2.7"
+BOOKMARK = """[[bookmark]]
+id = "video"
+kind = "webhook"
+address = "{}://{}/"
+events = ["round.result"]
+"""
+WEBHOOK = """[[webhook]]
+id = "shop"
+address = "{}://{}/hidden?token=hidden"
+secret_file = "none"
+"""
+CLEAR_LINKS = {
+    "archive.site[0].url": (
+        '[archive]\n[[archive.site]]\nid = "other"\nurl = "{}://{}:1883"\n'
+        'keys = {{ n = "' + "0" * 64 + '" }}\n',
+        "mqtt",
+        "mqtts",
+    ),
+    "standby.servers": (
+        '[standby]\nservers = ["{}://{}:4222"]\n' + KEYS + ANYONE,
+        "nats",
+        "tls",
+    ),
+    "webhook[0].address": (WEBHOOK, "http", "https"),
+    "bookmark[0].address": ("[archive]\n" + BOOKMARK, "http", "https"),
+    "archive.database": (
+        '[archive]\ndatabase = "{}@{}/novamas?passfile=/hidden{}"\n',
+        "postgresql://novamas",
+        "",
+    ),
+    "web.listen": ('[api]\ntokens = "t"\n[web]\nlisten = "{1}:8080"\n', "http", ""),
+}
+
+
+@pytest.mark.parametrize("place", CLEAR_LINKS)
+def test_a_connection_in_clear_to_another_machine_is_reported(
+    place: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text, clear, encrypted = CLEAR_LINKS[place]
+    broker = "mqtt" if place == "standby.servers" else "embedded"
+
+    def about(scheme: str, host: str, more: str = "") -> list[str]:
+        found = warned(tmp_path, capsys, text.format(scheme, host, more), broker=broker)
+        return [line for line in found if "not encrypted" in line]
+
+    [warning] = about(clear, FAR)
+    assert warning.startswith(f"{place}: {clear.partition('://')[0]}://{FAR}")
+    assert "any machine on its way can read what is sent" in warning
+    assert "hidden" not in warning
+    assert about(clear, "127.0.0.1") == []
+    assert about(clear, "localhost") == []
+    if encrypted:
+        assert about(encrypted, FAR) == []
+
+
+def test_a_database_that_requires_tls_and_a_unix_socket_are_not_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for address in (
+        f"postgresql://novamas@{FAR}/novamas?sslmode=verify-full",
+        "postgresql:///novamas?host=/run/postgresql&user=novamas",
+    ):
+        more = f'[archive]\ndatabase = "{address}"\n'
+        assert not [line for line in warned(tmp_path, capsys, more) if "not encrypted" in line]

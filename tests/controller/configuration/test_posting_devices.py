@@ -10,6 +10,7 @@ from controller.configuration.certificates import certificate_files
 from controller.configuration.file import load
 from controller.configuration.secrets import secret_files
 from controller.configuration.settings import ConfigurationError
+from controller.configuration.unencrypted import unencrypted
 from controller.doctor import post_listeners
 from tests.support.brokers.mosquitto import free_port
 from tests.support.devices.described import FOLDER
@@ -113,3 +114,21 @@ def test_the_doctor_says_whether_it_can_listen(tmp_path: Path, secret: Path) -> 
     link = f"http://192.0.2.1:8900/a?secret_file={secret}"
     found = post_listeners.check(load(write(tmp_path, device("camera", link))))
     assert [each.level for each in found] == ["fault"]
+
+
+def test_links_in_clear_to_other_machines_are_found(tmp_path: Path, secret: Path) -> None:
+    def found(host: str, scheme: str, link_scheme: str, more: str = "") -> list[str]:
+        link = f"{link_scheme}://{host}:8900/a?secret_file={secret}{more}"
+        file = write(tmp_path, device("camera", link), more='[people]\nrequired="accept-the-risk"')
+        broker = f"{scheme}://127.0.0.1:1883,{host}:1883"
+        file.write_text(file.read_text().replace("embedded://127.0.0.1:1883", broker))
+        return list(unencrypted(load(file)))
+
+    broker, post = found("192.0.2.7", "mqtt", "http")
+    assert broker.startswith("broker.url: mqtt://192.0.2.7:1883 is not encrypted: any machine on")
+    assert "write mqtts://" in broker
+    assert post.startswith("table[0].device[1].link: http://192.0.2.7:8900 is not encrypted")
+    assert str(secret) not in post
+    assert found("localhost", "mqtt", "http") == []
+    tls = f"&cert_file={secret}&key_file={secret}"
+    assert found("192.0.2.7", "mqtts", "https", tls) == []
