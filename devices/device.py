@@ -267,11 +267,14 @@ class DeviceSupervisor:
 
     def _on_data(self, data: bytes, waited: float) -> float | None:
         """Handle a chunk, or silence: an empty descriptor proves silence, however long it was not
-        polled. Return how long to wait for more, in seconds of the event loop.
+        polled, but for the ``waited`` seconds for which a thread has not looked. Return how long to
+        wait for more, in seconds of the event loop.
         """
         now = self._clock()
         if not data:
-            self._apply(BytesReceived(now, data))
+            # a thread that has not looked for so long is as good as silent
+            known = 0.0 if waited > MAX_LIVE_DELAY_SECONDS else waited * self._speed
+            self._apply(BytesReceived(clock_time(now - known) if known else now, data))
             return self._wait(now)
         self._note_time(now)
         # in real time, also at a table with a faster clock

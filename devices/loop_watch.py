@@ -17,7 +17,8 @@ from common import clock
 
 TICK_SECONDS, MIN_TICK_SECONDS = 0.02, 0.005
 """Time between two polls of an idle loop: at the speed of a real device, and the minimum."""
-
+MAX_NORMAL_TICKS = 2.5
+"""Ticks for which bytes may normally wait for the next poll."""
 
 MIN_SUSPENSION_SECONDS = 0.5
 """Minimum suspension of the machine after which links are reopened."""
@@ -34,7 +35,7 @@ def normal_delay(speed: float) -> float:
     """Return the maximum normal delay in seconds: bytes that waited no longer than this were only
     waiting for the next poll.
     """
-    return 2.5 * tick(speed)
+    return MAX_NORMAL_TICKS * tick(speed)
 
 
 def suspended_seconds() -> float:
@@ -45,6 +46,11 @@ def suspended_seconds() -> float:
         before, with_sleep = clock.monotonic(), clock.boottime()
         if clock.monotonic() - before < SAME_TIME_SECONDS:
             return with_sleep - before
+
+
+def running_seconds() -> float:
+    """Return the time of the event loop plus :func:`suspended_seconds`. In any thread."""
+    return clock.monotonic() + suspended_seconds()
 
 
 class LoopWatch:
@@ -58,6 +64,7 @@ class LoopWatch:
         self.suspended_before = 0.0
         """:func:`suspended_seconds` at that time."""
         self._latest = self._latest_suspended = 0.0
+        self._stall_end = -inf
         self._watching: list[tuple[float, Callable[[float], None]]] = []
         self._interval = inf
         """The shortest of their ticks."""
@@ -72,6 +79,20 @@ class LoopWatch:
         in an earlier iteration.
         """
         return self.before + self.suspended_before
+
+    def has_stalled_since(self, moment: float) -> bool:
+        """Return whether the loop did not poll for longer than :func:`normal_delay` at any time
+        after ``moment``, a time as in :meth:`polled`.
+        """
+        polled = self._latest + self._latest_suspended
+        now = clock.monotonic() + self.suspended()
+        return self._stall_end > moment or now - polled > MAX_NORMAL_TICKS * self._interval
+
+    def is_suspension_new(self) -> bool:
+        """Return whether the machine was suspended since :meth:`polled`: the links are still to be
+        opened again.
+        """
+        return self.suspended() - self.suspended_before > MIN_SUSPENSION_SECONDS
 
     def begin(self, tick: float, resumed: Callable[[float], None]) -> None:
         """Iterate at least every ``tick`` seconds until :meth:`end`. After a suspension of the
@@ -100,6 +121,8 @@ class LoopWatch:
         self.suspended_before, self._latest_suspended = self._latest_suspended, suspended_seconds()
         self._timer = loop.call_at(self._latest + self._interval, self._on_tick)
         slept = self._latest_suspended - self.suspended_before
+        if self._latest - self.before + slept > MAX_NORMAL_TICKS * self._interval:
+            self._stall_end = self._latest + self._latest_suspended
         if slept > MIN_SUSPENSION_SECONDS:
             for _, resumed in list(self._watching):
                 resumed(slept)

@@ -44,6 +44,7 @@ class LinkReader:
 
     ``on_data`` is called with each chunk immediately after it was read, and with the seconds for
     which the chunk may have waited to be read, including time in which the machine was suspended.
+    It is called with no bytes if nothing arrived, and with the seconds for which that is not known.
     It returns the seconds after which it must be called (with no bytes) even if nothing arrives, or
     None; ``wait`` is the first such time. ``ended`` gets the reason why the link ended, or an
     exception of ``on_data``. A suspension of the machine ends the link. ``speed``: speed of the
@@ -65,9 +66,12 @@ class LinkReader:
         self._tick = tick(speed)
         self._loop_watch = loop_watch()
         self._loop_watch.begin(self._tick, self._resumed)
+        if isinstance(link, ThreadedLink):
+            link.poll_every(self._tick)
         self._opened = self._now()
         # when the descriptor was last known to be empty; -inf: bytes may have waited from before
         self._empty = -inf if link.is_readable() else self._opened
+        self._silent = -inf  # the same as the link's thread knows it
         self._drained = True
         self.ended: asyncio.Future[str] = self._loop.create_future()
         self.failure: LinkFailedError | None = None
@@ -128,7 +132,7 @@ class LinkReader:
             self.end(f"{type(error).__name__}: {error}")
             return
         try:
-            wait = self._on_data(data, self._waited())
+            wait = self._on_data(data, self._waited() if data else self._unknown())
         except Exception as error:
             self._stop()
             if not self.ended.done():
@@ -147,7 +151,31 @@ class LinkReader:
         self._drained = self._link.drained
         if self._drained:
             self._empty = now
-        return waited
+        silent = self._silent_before()
+        return waited if silent is None else now - silent
+
+    def _silent_before(self) -> float | None:
+        """When a thread last knew that the bytes just read had not arrived; None if the event loop
+        knows it.
+        """
+        link, watch = self._link, self._loop_watch
+        if link.silent_at is None:
+            return None
+        if watch.is_suspension_new():
+            return min(link.silent_at, watch.polled())
+        if not isinstance(link, ThreadedLink) or link.waiting_since is None:
+            return link.silent_at
+        self._silent = max(self._silent, link.silent_at)
+        if link.waiting_since > self._silent and not watch.has_stalled_since(link.waiting_since):
+            self._silent = link.waiting_since
+        return self._silent if watch.has_stalled_since(self._silent) else None
+
+    def _unknown(self) -> float:
+        """Seconds for which a thread, after a stall, has not yet looked for bytes."""
+        silent = self._link.silent_at
+        if silent is None or not self._loop_watch.has_stalled_since(silent):
+            return 0.0
+        return self._now() - silent
 
     def _now(self) -> float:
         """Loop time plus the time that the machine was suspended."""

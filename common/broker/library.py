@@ -104,6 +104,31 @@ class BoundedClient(BufferedClient):
             return self._send_puback(int.from_bytes(packet[after : after + 2], "big"))
 
 
+class SilenceAwareClient(BoundedClient):
+    """A client with a thread of its own that knows when no packet waited. A packet that is being
+    handled arrived after ``silent_at``, a time of ``now``. ``poll_seconds``: time between two looks
+    for packets.
+    """
+
+    poll_seconds = 0.02
+    now: Callable[[], float] = staticmethod(clock.boottime)
+    silent_at = -math.inf
+    _has_read = False
+
+    def loop_read(self, max_packets: int = 1) -> MQTTErrorCode:
+        """Read all packets that have arrived with one receive."""
+        self._has_read = True
+        return super().loop_read(max_packets)
+
+    def _loop(self, timeout: float = 1.0) -> MQTTErrorCode:
+        before, self._has_read = self.now(), False
+        rc = super()._loop(0.0)
+        if rc == MQTTErrorCode.MQTT_ERR_SUCCESS and not self._has_read:
+            self.silent_at = before
+            rc = super()._loop(min(timeout, self.poll_seconds))
+        return rc
+
+
 class PublishingClient(BoundedClient):
     """``acknowledge`` is called with the packet identifier and the reason code of each PUBACK,
     ``before_write`` directly before each write to the socket.

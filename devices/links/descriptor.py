@@ -24,6 +24,10 @@ class DescriptorLink(ABC):
         self._fd = fd
         self.drained = True
         """Whether the last read emptied the descriptor."""
+        self.silent_at: float | None = None
+        """As :class:`devices.links.link.SilenceAware` if a thread fills the descriptor; None: the
+        event loop itself finds it empty.
+        """
         self._readable, self._writable = select.poll(), select.poll()
         self._readable.register(fd, select.POLLIN)
         self._writable.register(fd, select.POLLOUT)

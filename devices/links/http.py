@@ -96,9 +96,12 @@ def connect(address: Address) -> HttpLink:
 
 
 class _WaitingPost(msgspec.Struct, frozen=True):
-    """A message, and the answer to its request once the reader has it."""
+    """A message, and the answer to its request once the reader has it. ``silent_at``: see
+    :class:`ReceivedPost`.
+    """
 
     line: bytes
+    silent_at: float
     reply: asyncio.Future[PostReply]
 
 
@@ -132,8 +135,14 @@ class HttpLink(DescriptorLink):
             os.close(self._fd)
             raise
 
+    def read(self, timeout: float) -> bytes:
+        """See :class:`devices.links.descriptor.DescriptorLink`."""
+        self.silent_at = self._listener.silent_at  # before there is found to be no message
+        return super().read(timeout)
+
     def read_ready(self) -> bytes:
         """Return the next message, which is answered now. Raises :class:`LinkFailedError`."""
+        self.silent_at = self._listener.silent_at  # before there is found to be no message
         try:
             os.eventfd_read(self._fd)
         except BlockingIOError:
@@ -144,6 +153,7 @@ class HttpLink(DescriptorLink):
             failure = self._failure
         if post is not None:
             post.reply.get_loop().call_soon_threadsafe(_answer, post.reply, _TAKEN)
+            self.silent_at = post.silent_at
             return post.line
         if failure is not None:
             raise failure
@@ -200,7 +210,7 @@ class HttpLink(DescriptorLink):
         else:
             old = self._was_unanswered(digest) or self._is_old(post, message)
             line = f"{POST_TOPIC} {int(old)} {escape(post.body)}\n".encode("ascii")
-            self._queue(_WaitingPost(line, reply))
+            self._queue(_WaitingPost(line, post.silent_at, reply))
             reply.add_done_callback(partial(self._on_answered, id_, digest))
         return reply
 

@@ -11,6 +11,7 @@ import asyncio
 import base64
 import binascii
 import hmac
+import select
 import socket
 import ssl
 import threading
@@ -18,6 +19,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from http import HTTPStatus
+from math import inf
 
 import h11
 import msgspec
@@ -25,6 +27,7 @@ import msgspec
 from common import clock
 from common.log import structlog
 from devices.links.link import LinkFailedError
+from devices.loop_watch import LoopWatch, running_seconds
 
 REQUEST_TIMEOUT_SECONDS = 5.0
 """Maximum time from the connection, or the end of its TLS handshake, to the end of a request."""
@@ -41,6 +44,10 @@ MAX_CONNECTIONS_PER_ADDRESS = 8
 MAX_BACKLOG = 64
 ACCEPT_INTERVAL_SECONDS = 0.02
 """Minimum time between two connections: it bounds the processor time of a flood."""
+POLL_INTERVAL_SECONDS = 0.005
+"""Maximum time between two polls of the sockets, so that it is known since when a request may have
+waited.
+"""
 CLOSING_TURNS = 3
 """Turns of the event loop in which transports close their sockets."""
 LOG_INTERVAL_SECONDS = 60.0
@@ -48,10 +55,13 @@ LOG_INTERVAL_SECONDS = 60.0
 
 
 class ReceivedPost(msgspec.Struct, frozen=True, kw_only=True):
-    """A request with a valid token. ``names``: headers by lower-case name."""
+    """A request with a valid token. ``names``: headers by lower-case name. ``silent_at``: its end
+    arrived after this time, one of :func:`devices.loop_watch.running_seconds`.
+    """
 
     names: Mapping[str, str]
     body: bytes
+    silent_at: float
 
 
 class PostReply(msgspec.Struct, frozen=True):
@@ -82,6 +92,11 @@ class PostListener:
         self.receivers: dict[str, PostReceiver] = {}
         self._tls = _tls_context(certificate)
         self._socket = _listening_socket(host, port)
+        self._watch = LoopWatch()
+        self._pending = select.poll()
+        self._pending.register(self._socket, select.POLLIN)
+        self._silent_at = -inf
+        self._is_waiting = False
         self._open = Counter[str]()
         self._refused = 0
         self._logged = -LOG_INTERVAL_SECONDS
@@ -89,6 +104,15 @@ class PostListener:
         self._accepting = self._loop.create_task(self._accept())
         self._thread = threading.Thread(target=self._run, name=f"listener {self.name}", daemon=True)
         self._thread.start()
+
+    @property
+    def silent_at(self) -> float:
+        """Last time at which no connection waited to be accepted."""
+        return max(self._silent_at, self.polled()) if self._is_waiting else self._silent_at
+
+    def polled(self) -> float:
+        """See :meth:`devices.loop_watch.LoopWatch.polled`."""
+        return self._watch.polled()
 
     def close(self) -> None:
         """End all connections and the thread, and release the port."""
@@ -114,6 +138,7 @@ class PostListener:
         room = asyncio.Semaphore(MAX_CONNECTIONS)
         connections = set[_Connection]()
         attaching = set[asyncio.Task[object]]()
+        self._watch.begin(POLL_INTERVAL_SECONDS, _ignore)
         try:
             while True:
                 await room.acquire()
@@ -132,11 +157,13 @@ class PostListener:
                         connections.discard(closed)
                         room.release()
 
-                    connection = _Connection(self, address, on_closed)
+                    connection = _Connection(self, address, self._silent_at, on_closed)
                     connections.add(connection)
                     attaching.add(self._attach(connection, accepted, attaching.discard))
+                self._look_for_connections()
                 await clock.sleep(ACCEPT_INTERVAL_SECONDS)
         finally:
+            self._watch.end(POLL_INTERVAL_SECONDS, _ignore)
             for task in attaching:
                 task.cancel()
             await asyncio.gather(*attaching, return_exceptions=True)
@@ -147,10 +174,37 @@ class PostListener:
 
     async def _next(self) -> tuple[socket.socket, tuple[str, int]]:
         while True:
+            if self._look_for_connections():
+                await self._connection_waits()
             try:
                 return await self._loop.sock_accept(self._socket)
             except OSError:  # the peer has gone, or no descriptor is free
                 await clock.sleep(ACCEPT_INTERVAL_SECONDS)
+
+    async def _connection_waits(self) -> None:
+        waits = asyncio.Event()
+
+        def on_readable() -> None:
+            # now, since the event loop may poll once more before the task runs
+            self._silent_at, self._is_waiting = self.silent_at, False
+            self._loop.remove_reader(self._socket)
+            waits.set()
+
+        self._is_waiting = True
+        self._loop.add_reader(self._socket, on_readable)
+        try:
+            await waits.wait()
+        finally:
+            self._is_waiting = False
+            self._loop.remove_reader(self._socket)
+
+    def _look_for_connections(self) -> bool:
+        """Note the time if no connection waits, and return whether that is so."""
+        before = running_seconds()
+        if self._pending.poll(0):
+            return False
+        self._silent_at = before
+        return True
 
     def _attach(
         self,
@@ -199,10 +253,16 @@ class _Connection(asyncio.Protocol):
     """One connection, which has one request. Whatever follows it is dropped."""
 
     def __init__(
-        self, listener: PostListener, address: str, on_closed: Callable[[_Connection], None]
+        self,
+        listener: PostListener,
+        address: str,
+        silent_at: float,
+        on_closed: Callable[[_Connection], None],
     ) -> None:
         self._listener = listener
         self._address = address
+        self._silent_at = silent_at
+        self._read_since = inf
         self._on_closed: Callable[[_Connection], None] | None = on_closed
         self._parser = h11.Connection(h11.SERVER, max_incomplete_event_size=MAX_HEAD_BYTES)
         self._transport: asyncio.Transport | None = None
@@ -226,6 +286,7 @@ class _Connection(asyncio.Protocol):
         """Start the deadline of the request."""
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
+        self._read_since = running_seconds()
         self._timer = asyncio.get_running_loop().call_later(
             REQUEST_TIMEOUT_SECONDS, self._on_expired
         )
@@ -242,6 +303,9 @@ class _Connection(asyncio.Protocol):
         """Handle a part of a request."""
         if self._is_complete or self._is_answered:
             return
+        polled = self._listener.polled()
+        if polled > self._read_since:
+            self._silent_at = polled
         try:
             self._parser.receive_data(data)
             while not (self._is_complete or self._is_answered):
@@ -297,7 +361,8 @@ class _Connection(asyncio.Protocol):
         assert self._receiver is not None
         self._is_complete = True
         self._restart_timer(TAKEN_TIMEOUT_SECONDS + LINGER_SECONDS, self.abort)
-        self._accepted = self._receiver.accept(ReceivedPost(names=self._names, body=self._body))
+        post = ReceivedPost(names=self._names, body=self._body, silent_at=self._silent_at)
+        self._accepted = self._receiver.accept(post)
         self._accepted.add_done_callback(self._on_reply)
 
     def _on_reply(self, done: asyncio.Future[PostReply]) -> None:
@@ -353,6 +418,10 @@ class _Connection(asyncio.Protocol):
         on_closed, self._on_closed = self._on_closed, None
         if on_closed is not None:
             on_closed(self)
+
+
+def _ignore(_: float) -> None:
+    """Do nothing after a suspension of the machine: the table ends its links."""
 
 
 _TOO_LONG = f"the message has more than {MAX_BODY_BYTES} bytes"

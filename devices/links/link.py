@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar, runtime_checkable
 from urllib.parse import parse_qsl, unquote, urlsplit
 
 import msgspec
@@ -67,6 +67,19 @@ class Link(Protocol):
         ``serial_number``, ``product``, ``driver``), peer.
         """
         ...
+
+
+@runtime_checkable
+class SilenceAware(Protocol):
+    """A link that knows when it last found nothing to read, however late its thread runs.
+
+    ``silent_at``: what the last :meth:`Link.read` returned arrived after this time, which is one of
+    :func:`devices.loop_watch.running_seconds`; if it returned nothing, nothing had arrived by then.
+    ``poll_seconds``: time between two looks for what has arrived.
+    """
+
+    silent_at: float
+    poll_seconds: float
 
 
 class Address(msgspec.Struct, frozen=True):

@@ -11,13 +11,14 @@ from __future__ import annotations
 import queue
 from collections.abc import Sequence
 from contextlib import suppress
+from math import inf
 from pathlib import Path
 
 import msgspec
 import paho.mqtt.client as paho
 from paho.mqtt.enums import CallbackAPIVersion
 
-from common.broker.library import BoundedClient
+from common.broker.library import SilenceAwareClient
 from common.readings import escape, unescape
 from devices.links.link import (
     CONNECT_TIMEOUT_SECONDS,
@@ -28,6 +29,7 @@ from devices.links.link import (
     WriteTimedOutError,
     parse_options,
 )
+from devices.loop_watch import running_seconds
 
 KEEPALIVE_SECONDS = 10
 """Seconds after which a silent broker is pinged."""
@@ -88,10 +90,15 @@ class MqttLink:
     def __init__(self, address: Address, settings: MqttSettings) -> None:
         self._name = f"{address.host}:{address.port}"
         self._base = address.path.strip("/")
-        self._lines: queue.Queue[bytes | LinkFailedError] = queue.Queue(MAX_QUEUED_MESSAGES)
+        self._lines: queue.Queue[tuple[bytes | LinkFailedError, float]] = queue.Queue(
+            MAX_QUEUED_MESSAGES
+        )
+        self.silent_at = -inf
+        """See :class:`devices.links.link.SilenceAware`."""
         self._ready: queue.Queue[str] = queue.Queue()
         self._lost: LinkFailedError | None = None
-        self._client = BoundedClient(CallbackAPIVersion.VERSION2, reconnect_on_failure=False)
+        self._client = SilenceAwareClient(CallbackAPIVersion.VERSION2, reconnect_on_failure=False)
+        self._client.now = running_seconds
         self._client.connect_timeout = CONNECT_TIMEOUT_SECONDS
         if settings.username:
             self._client.username_pw_set(settings.username, _read_password(settings.password_file))
@@ -115,19 +122,32 @@ class MqttLink:
             self.close()
             raise LinkFailedError(f"{self._name}: {reason}")
 
+    @property
+    def poll_seconds(self) -> float:
+        """See :class:`devices.links.link.SilenceAware`."""
+        return self._client.poll_seconds
+
+    @poll_seconds.setter
+    def poll_seconds(self, seconds: float) -> None:
+        self._client.poll_seconds = seconds
+
     def read(self, timeout: float) -> bytes:
         """See :class:`devices.links.link.Link`."""
         if self._lost is not None:
             raise self._lost
+        silent_at = self._client.silent_at  # before the queue is found empty
         try:
-            received = [self._lines.get(timeout=timeout)]
+            item, self.silent_at = self._lines.get(timeout=timeout)
         except queue.Empty:
+            self.silent_at = silent_at
             return b""
-        size = len(received[0]) if isinstance(received[0], bytes) else 0
+        received = [item]
+        size = len(item) if isinstance(item, bytes) else 0
         with suppress(queue.Empty):
             while size < MAX_READ_BYTES:
-                received.append(self._lines.get_nowait())
-                size += len(received[-1]) if isinstance(received[-1], bytes) else 0
+                item, _ = self._lines.get_nowait()
+                received.append(item)
+                size += len(item) if isinstance(item, bytes) else 0
         self._lost = next((item for item in received if isinstance(item, LinkFailedError)), None)
         lines = b"".join(item for item in received if isinstance(item, bytes))
         if self._lost is not None and not lines:
@@ -193,7 +213,7 @@ class MqttLink:
     def _put(self, item: bytes | LinkFailedError) -> None:
         # if the queue is full, end the link, so that it is reopened
         try:
-            self._lines.put_nowait(item)
+            self._lines.put_nowait((item, self._client.silent_at))
         except queue.Full:
             self._lost = self._lost or LinkFailedError(
                 f"{self._name}: more than {MAX_QUEUED_MESSAGES} messages were waiting"

@@ -12,6 +12,7 @@ import msgspec
 
 from common import clock
 from devices.links.link import Address, Link, LinkFailedError, parse_options
+from devices.loop_watch import running_seconds
 from devices.recording import Recording, RecordingError, read_recording
 
 
@@ -53,6 +54,9 @@ class ReplayLink:
         self._speed = speed
         self._first = self._chunks[0].at if self._chunks else 0.0
         self._opened = clock.monotonic()
+        self.silent_at = running_seconds()
+        self.poll_seconds = 0.0
+        """See :class:`devices.links.link.SilenceAware`."""
 
     def read(self, timeout: float) -> bytes:
         """See :class:`devices.links.link.Link`."""
@@ -62,9 +66,13 @@ class ReplayLink:
         if self._speed:
             wait = self._opened + (chunk.at - self._first) / self._speed - clock.monotonic()
             if wait > timeout:
+                self.silent_at = running_seconds()
                 clock.block(timeout)
                 return b""
+            self.silent_at = running_seconds() + wait
             clock.block(max(wait, 0.0))
+        else:
+            self.silent_at = running_seconds()
         self._next += 1
         return chunk.data
 

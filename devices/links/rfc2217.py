@@ -8,10 +8,13 @@ is unbounded unless limited here.
 
 from __future__ import annotations
 
+import select
 import socket
 import threading
 from contextlib import suppress
+from math import inf
 from queue import Empty, Queue
+from typing import Any
 
 import serial.rfc2217
 
@@ -27,11 +30,46 @@ from devices.links.link import (
 )
 from devices.links.serial_port import LineSettings, apply_settings, line_settings
 from devices.links.tcp import enable_keepalive
+from devices.loop_watch import TICK_SECONDS, running_seconds
 
 MAX_READ_BYTES = 4096
 MAX_QUEUED_BYTES = 65536
 LAST_WORDS_SECONDS = 0.5
 """Time to read the last bytes of a server whose port cannot be opened."""
+
+
+class _PolledSocket:
+    """A socket whose :meth:`recv` notes when nothing waited."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.socket = connection
+        self._readable = select.poll()
+        self._readable.register(connection, select.POLLIN)
+        self.silent_at = -inf
+        self.poll_seconds = TICK_SECONDS
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.socket, name)
+
+    def recv(self, size: int) -> bytes:
+        """Receive bytes that arrived after ``silent_at``. Raises ``TimeoutError``."""
+        before = running_seconds()
+        if not self._readable.poll(0):
+            self.silent_at = before
+            if not self._readable.poll(self.poll_seconds * 1000):
+                raise TimeoutError
+        return self.socket.recv(size)
+
+
+class _TimedQueue(Queue[tuple[bytes | None, float]]):
+    """Stores with each item when the socket was last silent before it."""
+
+    def __init__(self, connection: _PolledSocket) -> None:
+        super().__init__()
+        self._connection = connection
+
+    def _put(self, item: Any) -> None:
+        super()._put((item, self._connection.silent_at))
 
 
 class _Rfc2217Client(serial.rfc2217.Serial):
@@ -57,12 +95,22 @@ class _Rfc2217Client(serial.rfc2217.Serial):
         if connection is not None:  # pyserial does not close it if the server has hung up
             connection.close()
 
-    def received(self) -> Queue[bytes | None]:
-        """Return the queue of received bytes, one entry each; None marks the end of the
-        connection.
+    def received(self) -> Queue[tuple[bytes | None, float]]:
+        """Return the queue of received bytes, one entry each, with the time after which it arrived;
+        None marks the end of the connection.
         """
-        queue: Queue[bytes | None] | None = vars(self).get("_read_buffer")
-        return Queue() if queue is None else queue
+        queue = vars(self).get("_read_buffer")
+        return queue if isinstance(queue, _TimedQueue) else Queue()
+
+    def polled(self) -> _PolledSocket:
+        """Return the socket of an open connection."""
+        connection: _PolledSocket = vars(self)["_socket"]
+        return connection
+
+    def _telnet_read_loop(self) -> None:
+        connection = _PolledSocket(vars(self)["_socket"])
+        vars(self).update(_socket=connection, _read_buffer=_TimedQueue(connection))
+        vars(serial.rfc2217.Serial)["_telnet_read_loop"](self)
 
     def _internal_raw_write(self, data: bytes) -> None:
         lock: threading.Lock = vars(self)["_write_lock"]
@@ -106,7 +154,7 @@ class Rfc2217Link:
         try:
             self._port.open()
         except LINE_ERRORS as error:
-            received = list(self._port.received().queue)
+            received = [byte for byte, _ in self._port.received().queue]
             hung_up = "the device server closed the connection" if None in received else error
             raise LinkFailedError(
                 f"{self._name}: cannot open the port: {hung_up}",
@@ -116,19 +164,33 @@ class Rfc2217Link:
         # when full, the thread waits, the socket fills up, and the other end waits too
         self._bytes.maxsize = MAX_QUEUED_BYTES
         self._client: threading.Thread = vars(self._port)["_thread"]
-        connection: socket.socket = vars(self._port)["_socket"]
+        self._connection = self._port.polled()
         with suppress(OSError):
-            enable_keepalive(connection)
+            enable_keepalive(self._connection.socket)
         self._ended = False
         self._opened = clock.monotonic()
         self._first = b""
+        self.silent_at = -inf
+        """See :class:`devices.links.link.SilenceAware`."""
+
+    @property
+    def poll_seconds(self) -> float:
+        """See :class:`devices.links.link.SilenceAware`."""
+        return self._connection.poll_seconds
+
+    @poll_seconds.setter
+    def poll_seconds(self, seconds: float) -> None:
+        self._connection.poll_seconds = seconds
 
     def read(self, timeout: float) -> bytes:
         """See :class:`devices.links.link.Link`."""
         data = bytearray()
+        self.silent_at = self._connection.silent_at  # before the queue is found empty
         try:
             while not self._ended and len(data) < MAX_READ_BYTES:
-                byte = self._bytes.get(not data, timeout)
+                byte, silent_at = self._bytes.get(not data, timeout)
+                if not data:
+                    self.silent_at = silent_at
                 self._ended = byte is None
                 data += byte or b""
         except Empty:

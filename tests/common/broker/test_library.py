@@ -33,6 +33,7 @@ from common.broker import library
 CLIENT_NAMES = re.compile(r"aiomqtt|paho|BrokerClient|LibraryClient|PublisherConnection")
 METHODS = {
     "_sock_recv": (["self", "bufsize"], "received bytes are no longer read at once, nor bounded"),
+    "_loop": (["self", "timeout"], "it is not known since when a packet has waited"),
     "_sock_send": (
         ["self", "buf"],
         "the daemon does not stop before a write after its lease ended",
@@ -65,6 +66,7 @@ def test_paho_has_the_method(name: str) -> None:
 @pytest.mark.parametrize(
     ("caller", "called"),
     [
+        ("loop_forever", "_loop"),
         ("_packet_read", "_sock_recv"),
         ("_packet_write", "_sock_send"),
         ("loop_write", "_packet_write"),
