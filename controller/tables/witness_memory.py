@@ -19,7 +19,8 @@ class WitnessMemory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     ``previous_at``: when the one before ended, or when the table resumed. ``unplayed_at``: when the
     table's own device last reported while no round was live. ``reports``: by round of the
     ``session``. ``own_rounds``: by witness, its own numbers of the latest rounds, and the round of
-    each. ``silent``: by witness, the consecutive results without a report.
+    each. ``silent``: by witness, the consecutive results without a report. ``lost``: the witnesses
+    whose link was closed since the last round ended.
     """
 
     live: int = 0
@@ -32,6 +33,7 @@ class WitnessMemory(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=Tru
     own_rounds: dict[str, dict[int, int]] = {}
     session: int = 0
     silent: dict[str, int] = {}
+    lost: tuple[str, ...] = ()
 
     @property
     def reportable(self) -> int:

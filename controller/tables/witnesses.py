@@ -3,7 +3,8 @@ result.
 
 A witness never gives a result and delays none: its readings do not reach the game. Its report
 belongs to the live round only if it cannot be about an earlier one: not before ``answers_within``
-seconds have passed since that one ended.
+seconds have passed since that one ended. It belongs to the round that ended only if its link has
+been open ever since: the clock stops while the machine is suspended.
 """
 
 from __future__ import annotations
@@ -95,11 +96,13 @@ def on_witness(
         ):
             facts.witnessed = replace(memory, unplayed_at=reading.at)
         return []
+    if isinstance(reading, LinkLost):
+        facts.witnessed = replace(memory, lost=(*memory.lost, reading.device))
     if not isinstance(reading, WheelNumber | DiceRead) or reading.late:
         return []  # only a live number, or live dice, count
     own_id = _own_id(reading)
     number = (
-        round_of(memory, reading.at, within)
+        round_of(memory, reading.device, reading.at, within)
         if own_id is None or reading.device not in requested
         else named_round(memory, own_id, reading.at, within)
     )
@@ -116,7 +119,7 @@ def on_person(
     within, memory = witnesses.get(WITNESS_KEYPAD), facts.witnessed
     if within is None:
         raise RejectedError("witness_keypad_none")
-    number = round_of(memory, command.at, within)
+    number = round_of(memory, WITNESS_KEYPAD, command.at, within)
     if number == 0 and command.round == memory.reportable:
         raise RejectedError("witness_not_now", round=command.round, seconds=math.ceil(within))
     if command.round != number:
@@ -137,13 +140,13 @@ def on_person(
     ]
 
 
-def round_of(memory: WitnessMemory, at: float, within: float) -> int:
-    """Return the round that a report at this time is about; 0: none for certain."""
+def round_of(memory: WitnessMemory, device: str, at: float, within: float) -> int:
+    """Return the round that a report of a witness at this time is about; 0: none for certain."""
     if memory.live:
         ends = (memory.ended_at, memory.unplayed_at)
         is_certain = all(end is None or at > end + within for end in ends)
         return memory.live if is_certain else 0
-    if memory.ended_at is None or at > memory.ended_at + within:
+    if memory.ended_at is None or at > memory.ended_at + within or device in memory.lost:
         return 0
     is_certain = memory.previous_at is None or at > memory.previous_at + within
     return memory.ended if is_certain else 0
@@ -256,6 +259,7 @@ def follow(
     if not events:
         return ()
     memory, alerts = facts.witnessed, facts.alerts
+    ended = memory.ended
     shown: list[AnyEvent] = []
     for event in events:
         match event:
@@ -280,6 +284,9 @@ def follow(
                 memory = WitnessMemory(ended_at=at, session=event.session, silent=memory.silent)
         shown.append(event)
         shown += _settled(event, alerts)
+    if memory.ended != ended:
+        is_lost = {device: link.state == "lost" for device, link in facts.devices.items()}
+        memory = replace(memory, lost=tuple(each for each in witnesses if is_lost.get(each)))
     facts.witnessed = memory
     return tuple(shown)
 

@@ -69,6 +69,12 @@ def test_an_old_report_never_counts_for_another_round(seed: int) -> None:
     assert outcome.finding is None, "\n".join(outcome.trace[-50:])
 
 
+def test_a_report_after_a_suspension_is_of_no_round_that_ended_before() -> None:
+    """The clock stood still: the sensor reports a spin that nobody else saw."""
+    outcome = run(plan(139, 0.3, 2, 25, 4.0, parts=("witnesses",)))
+    assert outcome.finding is None, "\n".join(outcome.trace[-50:])
+
+
 def test_all_that_witnesses_do_happens(monkeypatch: pytest.MonkeyPatch) -> None:
     """The checkers have something to look at."""
     counted: list[Counted] = []

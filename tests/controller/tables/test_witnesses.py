@@ -327,6 +327,30 @@ def test_what_witnesses_reported_outlives_a_restart_and_is_not_mixed_up() -> Non
     assert unresolved.witnesses == (seen(number=17),)
 
 
+@pytest.mark.parametrize("lost_at", [103, 106])
+def test_a_report_after_a_lost_link_may_be_of_a_spin_that_nobody_saw(lost_at: int) -> None:
+    """The link may have been closed because the machine was suspended, and the clock with it."""
+    table = playing(witnesses=("camera", "sensor"))
+    lost = LinkLost(at=lost_at, device="camera", reason="suspended")
+    result = number(105, 17)
+    take(table, *((lost, result) if lost_at < result.at else (result, lost)))
+    take(table, LinkUp(at=108, device="camera"))
+    assert take(table, number(108, 32, "camera")) == []
+    (reported,) = of(WitnessReported, take(table, number(109, 17, "sensor")))
+    assert reported.agrees, "its link was open"
+    take(table, *bets(130))
+    (live,) = of(WitnessReported, take(table, number(134, 8, "camera")))
+    assert live.round == 2
+
+
+def test_a_link_that_is_open_again_before_the_round_ends_is_no_doubt() -> None:
+    table = playing()
+    take(table, LinkLost(at=101, device="camera", reason="unplugged"))
+    take(table, LinkUp(at=103, device="camera"), number(105, 17))
+    (reported,) = of(WitnessReported, take(table, number(106, 17, "camera")))
+    assert (reported.round, reported.agrees) == (1, True)
+
+
 def test_the_state_of_a_table_without_a_witness_is_as_before() -> None:
     saved = msgspec.json.decode(playing(witnesses=()).saved())
     assert "witnessed" not in saved

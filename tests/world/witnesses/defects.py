@@ -48,7 +48,7 @@ def silence_contradicts(patch: pytest.MonkeyPatch) -> None:
 def report_counts_at_once(patch: pytest.MonkeyPatch) -> None:
     """A report counts for the round in play however soon after the one before it comes."""
 
-    def round_of(memory: WitnessMemory, _at: float, _within: float) -> int:
+    def round_of(memory: WitnessMemory, *_: object) -> int:
         return memory.live or memory.ended
 
     patch.setattr(witnesses, "round_of", round_of)
