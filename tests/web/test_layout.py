@@ -219,6 +219,26 @@ def test_tiles_fill_the_screen_and_their_titles_are_whole(floor: str, page: Page
     assert found == [], "\n".join(map(str, found))
 
 
+def test_the_cards_of_two_hands_are_large_on_a_floor_of_two_tables(
+    house: House, floor: str, page: Page
+) -> None:
+    """The lowest card that is upright, as a share of its tile."""
+    server = house.serve([("ruleta", False), ("punto", False)])
+    server.hears()
+    until("both tables are shown", lambda: ask(server, "/health")[0] == 200)
+    for width, height in (SIZES[0], SIZES[2]):
+        page.set_viewport_size({"width": width, "height": height})
+        go(page, f"{server.address}/floor?kiosk=1&still=1&lang=es")
+        expect(page.locator(".baccarat .card:not(.slot)").first).to_be_visible()
+        until_it_looks(page)
+        share = page.evaluate(
+            """() => Math.min(...[...document.querySelectorAll(".baccarat .card:not(.sideways)")]
+              .map((each) => each.getBoundingClientRect().height
+                / each.closest(".tile").getBoundingClientRect().height))"""
+        )
+        assert share > 0.1, (width, height, share)
+
+
 def test_sixteen_numbers_are_read_from_eight_metres(floor: str, page: Page) -> None:
     page.set_viewport_size({"width": 1920, "height": 1080})
     show(page, floor, "ruleta", "lang=es&metres=8&inch=55")
