@@ -126,7 +126,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--language",
         choices=LANGUAGES,
-        help="language of the display (default: that of the decree)",
+        help="language of the displays (default: that of the decree)",
     )
     parser.add_argument(
         "--history",
@@ -286,7 +286,8 @@ async def _open_and_watch(floor: DemoFloor, arguments: argparse.Namespace, *, un
             address = web.read_text(encoding="utf-8").strip()
             invitation = recorder.invitation(address, _own_name(), configuration, tables[0].table)
             surveillance = invitation if arguments.surveillance else None
-            _invite(floor, address, port, linked, surveillance, language)
+            query = f"?lang={language}" if arguments.language else ""
+            _invite(floor, address, query, port, linked, surveillance, language)
     words = _display_options(tables, port, ready, bool(linked), arguments)
     words += ["--note-file", str(floor.note.path)] if on_terminal else []
     words += ["--screenshot", arguments.screenshot] if arguments.screenshot and not unseen else []
@@ -402,20 +403,24 @@ def _pace_options(place: DemoTable, arguments: argparse.Namespace) -> tuple[str,
 def _invite(
     floor: DemoFloor,
     address: str,
+    query: str,
     port: int,
     linked: list[str],
     surveillance: str | None,
     language: str,
 ) -> None:
-    """Print where to look, and as whom to sign in; show it below the picture, in its language."""
-    line = f"in the browser: {address}/floor  console: {address}/pit"
-    print(line)
-    print(f"  the results over MQTT: mosquitto_sub -p {port} -v -t '{RESULTS}'")
+    """Print where to look, and as whom to sign in; show it below the picture, in its language.
+    ``query``: added to the addresses of displays.
+    """
+    floor_page = f"{address}/floor{query}"
+    results = f"mosquitto_sub -p {port} -v -t '{RESULTS}'"
+    print(f"in the browser: {floor_page}  console: {address}/pit")
+    print(f"  the results over MQTT: {results}")
     if linked:
-        print(f"  the jackpot: {address}/jackpot/{jackpot.JACKPOT}  {STACKED_DECK_NOTE}")
+        print(f"  the jackpot: {address}/jackpot/{jackpot.JACKPOT}{query}  {STACKED_DECK_NOTE}")
     for visitor in VISITORS:
         print(f"  sign in there with badge {visitor.badge}, PIN {visitor.pin}: {visitor.roles[0]}")
-    addresses = [f"{address}/floor", f"{address}/pit"]
+    addresses = [floor_page, f"{address}/pit"]
     if surveillance is not None:
         print(surveillance)
         addresses.append(f"{address}/surveillance")
@@ -423,7 +428,7 @@ def _invite(
         f"{word('role', each.roles[0], language)}: {each.badge}, PIN {each.pin}"
         for each in VISITORS
     ]
-    floor.note.set_always("  ".join(addresses), "  ·  ".join(people))
+    floor.note.set_always("  ".join(addresses), results, "  ·  ".join(people))
 
 
 def _write_web_settings(

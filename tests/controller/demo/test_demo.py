@@ -223,14 +223,15 @@ def test_a_floor_of_a_decree_with_one_of_the_games(tmp_path: Path) -> None:
 
 
 def test_ctrl_c_on_a_terminal_ends_it_and_it_prints_what_to_try_next(tmp_path: Path) -> None:
-    words = ["--surveillance", "--speed", "50", "--state-dir", str(tmp_path)]
+    words = ["--surveillance", "--speed", "50", "--language", "en", "--state-dir", str(tmp_path)]
     with Terminal([*DEMO, *words]) as terminal:
         terminal.wait_for("RESULT")
+        assert "mosquitto_sub -p " in (tmp_path / "note.txt").read_text(), "below the picture too"
         is_recorded_and_shown(terminal.text, tmp_path)
         is_published(terminal.text)
         terminal.press_ctrl_c()
         assert terminal.end() == 0
-    assert "/floor  console: http://127.0.0.1:" in terminal.text
+    assert "/floor?lang=en  console: http://127.0.0.1:" in terminal.text
     assert "Try next" in terminal.text
     assert "novamas rules --decree ARA02" in terminal.text
     assert "Traceback" not in terminal.text
