@@ -125,9 +125,9 @@ def _has_id(key: str, name: str) -> bool:
     return any(re.fullmatch(pattern, name) for pattern in patterns)
 
 
-def names() -> list[str]:
-    """Return the names of all entries, for suggestions."""
-    return [key.removeprefix("alert.").removeprefix("message.") for key in remedies()]
+def names() -> dict[str, str]:
+    """Map the name of each entry, as a person types it, to its key."""
+    return {key.removeprefix("alert.").removeprefix("message."): key for key in remedies()}
 
 
 def heading(key: str) -> str:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import re
-from pathlib import Path
 
 from common.suggestions import unknown_word
 from controller.cli import CommandLineError
-from controller.cli.configured import configuration_at
+from controller.cli.configured import config_argument, configuration_at
 from controller.people.broker_access import KINDS, ClientAccess, Kind
 
 BROKERS = ("mosquitto", "mosquitto-dynamic", "nats", "rabbitmq")
@@ -16,8 +15,8 @@ _USER = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """CONFIG [--broker B] [--client KIND=USER ...]."""
-    parser.add_argument("config", type=Path, metavar="CONFIG", help="the configuration file (TOML)")
+    """[CONFIG] [--broker B] [--client KIND=USER ...]."""
+    config_argument(parser)
     parser.add_argument(
         "--broker",
         choices=BROKERS,

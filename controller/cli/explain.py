@@ -7,7 +7,7 @@ from pathlib import Path
 
 from common.contract.remedies import entry, find, heading, names, pages
 from common.new_file import replace_file
-from common.suggestions import unknown_word
+from common.suggestions import closest
 from controller.cli import CommandLineError
 
 
@@ -19,7 +19,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help=(
             "an alert's id or word (wheel-link, journal.room), the key of a refusal "
-            "(bets_closed), or a piece of a message in quotes"
+            "(bets_closed), or a piece of a message in quotes (default: list the names of all)"
         ),
     )
     parser.add_argument(
@@ -31,15 +31,20 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Print each entry that may be meant, or write all of them as pages."""
+    """Print each entry that may be meant, list the names of all, or write all of them as pages."""
     if arguments.pages is not None:
         _write(arguments.pages)
         return 0
     if arguments.name is None:
-        raise CommandLineError("name an alert, a refusal or a piece of a message", 2)
+        for name, key in names().items():
+            text = heading(key)
+            print(text if text.startswith(f"{name}:") else f"{name}: {text}")
+        return 0
     found = find(arguments.name)
     if not found:
-        raise CommandLineError(unknown_word("alert or message", arguments.name, names()), 2)
+        near = closest(arguments.name, names())
+        hint = f"did you mean `{near}`?" if near else "`novamas explain` lists them"
+        raise CommandLineError(f"no alert or message {arguments.name!r}; {hint}", 2)
     print("\n\n".join(f"{heading(key)}\n\n{entry(key)}" for key in found))
     return 0
 

@@ -5,20 +5,21 @@ from __future__ import annotations
 import argparse
 import gc
 
+from controller.cli.configured import config_argument
+
 EXIT_CONFIG = 78
 """Exit status for an invalid configuration (EX_CONFIG); the service manager must not restart it."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
-    """CONFIG."""
-    parser.add_argument("configuration", metavar="CONFIG", help="the configuration file (TOML)")
+    """[CONFIG]."""
+    config_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run until a signal. Returns 0 after a clean stop, and ``EXIT_SOFTWARE`` after a bug."""
     # imported late: the daemon has some five hundred modules that the help does not need
     import asyncio
-    from pathlib import Path
 
     from common.chain.schema import JournalUnusableError
     from common.confidential.key_file import KeyFileError
@@ -37,18 +38,18 @@ def run(arguments: argparse.Namespace) -> int:
     gc.set_threshold(*DEFAULT_GC_THRESHOLDS)  # so that no collection delays a device
 
     try:
-        configuration = load(arguments.configuration)
+        configuration = load(arguments.config)
     except ConfigurationError as error:
         print_error(f"novamas: {error}")
         return EXIT_CONFIG
     if not (configuration.table or configuration.jackpot):  # it may be a recorder's
-        print_error(f"novamas: {arguments.configuration}: table: {NO_TABLE}")
+        print_error(f"novamas: {arguments.config}: table: {NO_TABLE}")
         return EXIT_CONFIG
     keep_private()
     configure(configuration.log.format, configuration.log.level)
     deadline = Deadline()
     try:
-        asyncio.run(serve(configuration, deadline, Path(arguments.configuration).absolute()))
+        asyncio.run(serve(configuration, deadline, arguments.config.absolute()))
     except (UnrestorableStateError, PeopleError) as error:
         # a restart would not help; a person has to decide
         print_error(f"novamas: {error}")

@@ -22,6 +22,7 @@ from common.contract.remedies import (
     find,
     heading,
     message_in,
+    names,
     pages,
     remedies,
 )
@@ -151,6 +152,15 @@ def test_an_unknown_name_is_answered_with_a_similar_one(
 ) -> None:
     assert main(["explain", "link.lots"]) == 2
     assert "did you mean `link.lost`?" in capsys.readouterr().err
+    assert main(["explain", "foo"]) == 2
+    assert "`novamas explain` lists them" in capsys.readouterr().err
+
+
+def test_without_a_name_each_entry_has_its_line(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["explain"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0] for line in lines] == list(names())
+    assert "link.lost: the device is disconnected" in lines
 
 
 def test_a_message_is_found_in_what_a_program_prints() -> None:
