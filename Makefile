@@ -28,7 +28,7 @@ help:
 	@echo "make steps    a million steps of all games as they were at the commit BASE=..., compared with this checkout"
 	@echo "make ledgers  what the jackpot controller stores and publishes in worlds, at the commit BASE=... and in this checkout"
 	@echo "make counts   the classes with most methods, the longest files and functions, and files that import each other: a test holds their bounds"
-	@echo "make pictures the pictures of the documents anew"
+	@echo "make pictures draw the pictures of the documents again"
 	@echo "make docs     the site of the pages in docs/, to be read and searched without a network: build/site/index.html"
 	@echo "make site     the same, with a simulated evening: its displays, which need no server, and its journal as a page that verifies itself"
 	@echo "make deb      the Debian package of this commit, in build/, for this Debian or RELEASE=12 or 13 (docs/technician/install.md)"

@@ -57,7 +57,7 @@ def explain_toml_error(message: str) -> str:
 def format_path(path: KeyPath) -> str:
     """Format a path as people write it.
 
-    >>> spell(("table", 0, "device", 1, "link"))
+    >>> format_path(("table", 0, "device", 1, "link"))
     'table[0].device[1].link'
     """
     return "".join(

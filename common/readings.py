@@ -624,7 +624,7 @@ def escape(data: bytes) -> str:
 
     >>> escape(b"*X;2\r\n\xff")
     '*X;2\\r\\n\\xff'
-    >>> escape(Damaged(b"S4\r\n", (1,)))
+    >>> escape(DamagedBytes(b"S4\r\n", (1,)))
     'S\\?34\\r\\n'
     """
     if isinstance(data, DamagedBytes):

@@ -12,9 +12,9 @@ MAX_COMPARED_CHARS = 64
 def suggest(word: str, known: Iterable[str]) -> str:
     """Suggest the most similar known word; if no word is similar, list them all.
 
-    >>> instead_of("camegh-ss2", ["bee-tek", "cammegh-ss2"])
+    >>> suggest("camegh-ss2", ["bee-tek", "cammegh-ss2"])
     'did you mean `cammegh-ss2`?'
-    >>> instead_of("wheel", ["bee-tek", "cammegh-ss2"])
+    >>> suggest("wheel", ["bee-tek", "cammegh-ss2"])
     'there are: bee-tek, cammegh-ss2'
     """
     words = list(known)
@@ -25,7 +25,7 @@ def suggest(word: str, known: Iterable[str]) -> str:
 def closest(word: str, known: Iterable[str], likeness: float = 0.6) -> str | None:
     """Return the most similar known word, or None if no word reaches ``likeness`` (1: equal).
 
-    >>> meant("camegh-ss2", ["bee-tek", "cammegh-ss2"])
+    >>> closest("camegh-ss2", ["bee-tek", "cammegh-ss2"])
     'cammegh-ss2'
     """
     return next(
@@ -36,7 +36,7 @@ def closest(word: str, known: Iterable[str], likeness: float = 0.6) -> str | Non
 def unknown_word(kind: str, word: str, known: Iterable[str]) -> str:
     """Describe an unknown word, with a suggestion.
 
-    >>> unknown("driver", "camegh-ss2", ["bee-tek", "cammegh-ss2"])
+    >>> unknown_word("driver", "camegh-ss2", ["bee-tek", "cammegh-ss2"])
     "no driver 'camegh-ss2'; did you mean `cammegh-ss2`?"
     """
     return f"no {kind} {word!r}; {suggest(word, known)}"
