@@ -11,6 +11,7 @@ from paho.mqtt.reasoncodes import ReasonCode
 from common import clock
 from common.broker.address import addresses
 from common.broker.login import BrokerUnusableError, Login, certificate_date_problem
+from common.system_errors import describe_system_error
 
 Disconnected = aiomqtt.MqttError
 """The broker is gone, refuses this client, or does not reply."""
@@ -71,7 +72,7 @@ def describe_error(error: Exception, login: Login) -> str:
         return f"{error}: another client uses this client id"
     if _reason_code(error) == _WRONG_PROTOCOL:
         return f"{error}: set broker.protocol to 3.1.1"
-    description = _tls_problem(error, login) or str(error) or type(error).__name__
+    description = _tls_problem(error, login) or describe_system_error(error) or type(error).__name__
     date_problem = (
         None
         if login.cert_file is None or isinstance(error, BrokerUnusableError)

@@ -20,10 +20,12 @@ def run(arguments: argparse.Namespace) -> int:
     """Run until a signal. Returns 0 after a clean stop, and ``EXIT_SOFTWARE`` after a bug."""
     # imported late: the daemon has some five hundred modules that the help does not need
     import asyncio
+    import errno
 
     from common.chain.schema import JournalUnusableError
     from common.confidential.key_file import KeyFileError
     from common.people.register import PeopleError
+    from common.system_errors import describe_system_error
     from controller.cli import DEFAULT_GC_THRESHOLDS, CommandLineError, print_error
     from controller.configuration.checks import NO_TABLE
     from controller.configuration.file import load
@@ -57,8 +59,13 @@ def run(arguments: argparse.Namespace) -> int:
     except (JournalUnusableError, KeyFileError) as error:
         raise CommandLineError(str(error)) from None
     except OSError as error:
+        hint = (
+            "; stop the program that listens there, or change the port in `url` of [broker]"
+            if error.errno == errno.EADDRINUSE
+            else ""
+        )
         raise CommandLineError(
-            f"{error.filename or configuration.broker.url}: {error.strerror or error}"
+            f"{error.filename or configuration.broker.url}: {describe_system_error(error)}{hint}"
         ) from None
     except BaseExceptionGroup as group:
         ended, others = group.split(TaskDiedError)

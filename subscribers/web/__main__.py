@@ -22,6 +22,7 @@ from common.broker.certificates import file_expiry_warning
 from common.command_line import end_process
 from common.log import structlog
 from common.new_file import replace_file
+from common.system_errors import describe_system_error
 from subscribers.console.admission import SignInUnavailableError
 from subscribers.display.round_store import RoundStore
 from subscribers.essential import end_at_signal, ending_process, essential
@@ -59,8 +60,8 @@ def main(argv: list[str] | None = None) -> int:
         listening = _listening(settings.host, settings.port)
     except OSError as error:
         print(  # noqa: T201
-            f"novamas web: {settings.host}:{settings.port}: {error.strerror}; choose another "
-            "address with `listen` of [web]",
+            f"novamas web: {settings.host}:{settings.port}: {describe_system_error(error)}; "
+            "choose another address with `listen` of [web]",
             file=sys.stderr,
         )
         return 1

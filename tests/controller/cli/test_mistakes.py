@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import socket
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -11,6 +14,7 @@ import pytest
 
 from controller.cli import main
 from tests.support.brokers.mosquitto import free_port
+from tests.support.waiting import TIMEOUT_SECONDS
 
 PORT = "21883"
 """In the table's place of a port on which nobody listens."""
@@ -410,3 +414,22 @@ def test_the_message_says_what_where_and_what_to_do(
     assert [part for part in mistake.says if part.replace(PORT, port) not in message] == [], message
     assert not re.search(r"Traceback|Expected `|at `\$", message), message
     assert sorted(folder.iterdir()) == before, "a mistake leaves no file behind"
+
+
+def test_a_port_that_another_program_has(programs: None, tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = str(server.getsockname()[1])
+        (tmp_path / "novamas.toml").write_text(CONFIGURATION.replace(PORT, port))
+        ended = subprocess.run(
+            [sys.executable, "-m", "controller.cli", "run"],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=3 * TIMEOUT_SECONDS,
+        )
+    assert ended.returncode == 1
+    assert ended.stderr.splitlines()[-1] == (
+        f"novamas: embedded://127.0.0.1:{port}: Address already in use; stop the program that "
+        "listens there, or change the port in `url` of [broker]"
+    )
