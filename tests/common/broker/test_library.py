@@ -21,6 +21,8 @@ from typing import Any
 import aiomqtt
 import paho.mqtt.client as paho
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from paho.mqtt.enums import CallbackAPIVersion
 
 import common
@@ -86,6 +88,71 @@ def test_paho_keeps_the_packet_that_it_reads() -> None:
     assert isinstance(packet, dict), "paho.Client._in_packet: packets cannot be read here"
     assert isinstance(packet.get("packet"), bytearray), "_in_packet['packet'] cannot be cut"
     assert isinstance(packet.get("command"), int), "_in_packet['command'] has no QoS"
+
+
+def test_paho_notes_when_it_last_received_something() -> None:
+    client = paho_client()
+    assert isinstance(getattr(client, "_last_bytes_received", None), float), "no keepalive is sent"
+    assert hasattr(client, "_msgtime_mutex")
+    assert callable(getattr(paho, "time_func", None))
+
+
+class Arriving:
+    """A socket at which pieces arrive one by one, and then none."""
+
+    def __init__(self, pieces: list[bytes]) -> None:
+        self.pieces = pieces
+
+    def recv(self, size: int) -> bytes:
+        if not self.pieces:
+            raise BlockingIOError
+        piece = self.pieces.pop(0)
+        if piece[size:]:
+            self.pieces.insert(0, piece[size:])
+        return piece[:size]
+
+
+PACKETS = (
+    b"\x40\x02\x00\x01",
+    b"\x40\x03\x12\x34\x87",
+    b"\x40\x04\xff\xff\x10\x00",
+    b"\x40\x00",  # too short to name a message
+    b"\x40\x01\x07",
+    b"\x40\x85\x00\x00\x05\x80\x00\x00",  # its length takes two bytes
+    b"\xd0\x00",
+)
+
+
+def acknowledged(kind: type[library.PublishingClient], pieces: list[bytes]) -> list[Any]:
+    """Return what a client reports of the pieces, and how each read ends."""
+    client: Any = kind(CallbackAPIVersion.VERSION2, protocol=paho.MQTTv5)
+    arriving = client._sock = Arriving(list(pieces))
+    found: list[Any] = []
+    client.acknowledge = lambda packet_id, reason: found.append((packet_id, reason))
+    while arriving.pieces or client._read < len(client._received):
+        if rc := client.loop_read():
+            found.append(rc)
+    client._sock = None
+    return found
+
+
+class ReadByPaho(library.PublishingClient):
+    """Each PUBACK goes through the library."""
+
+    def _handle_received(self) -> bool:
+        return False
+
+
+@given(st.lists(st.sampled_from(PACKETS), max_size=12), st.lists(st.integers(1, 9), max_size=40))
+def test_acknowledgements_are_read_as_paho_reads_them(
+    packets: list[bytes], cuts: list[int]
+) -> None:
+    stream, pieces = b"".join(packets), list[bytes]()
+    for cut in cuts:
+        pieces.append(stream[:cut])
+        stream = stream[cut:]
+    pieces = [piece for piece in [*pieces, stream] if piece]
+    assert acknowledged(library.PublishingClient, pieces) == acknowledged(ReadByPaho, pieces)
 
 
 def test_paho_queues_packets_as_this_program_does(monkeypatch: pytest.MonkeyPatch) -> None:
