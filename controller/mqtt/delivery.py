@@ -154,6 +154,8 @@ class DeliveryTracker:
         """Return the position up to which everything is delivered, if all up to ``position`` is
         acknowledged.
         """
+        if not self._awaited and not self._withheld:
+            return position
         doubtful = [
             each.position - 1
             for awaited in self._awaited.values()

@@ -71,6 +71,16 @@ class RetainedTopics:
             self.stale |= dict.fromkeys(self._api.tables)
         self.clear(connection)
         self._publish_changed(connection, self._api.node_retained())
+        if self.stale:
+            self._publish_stale(connection)
+        for topic in sorted(self._own_topics.due_topics(clock.monotonic())):
+            if self._api.is_elsewhere(topic):
+                continue
+            # an unknown alert is cleared
+            self._publish(connection, topic, self._api.shown(topic).get(topic))
+        connection.flush()
+
+    def _publish_stale(self, connection: PublisherConnection) -> None:
         # a client that sees a table may send it a command, so subscribe to commands first
         placed = self._subscriptions.placed
         unready = {table: None for table in self.stale if table in placed} if placed else {}
@@ -81,12 +91,6 @@ class RetainedTopics:
             if table in self._api.tables and self._api.claims.has(table):
                 self._publish_changed(connection, self._api.retained(table))
         self.stale |= unready
-        for topic in sorted(self._own_topics.due_topics(clock.monotonic())):
-            if self._api.is_elsewhere(topic):
-                continue
-            # an unknown alert is cleared
-            self._publish(connection, topic, self._api.shown(topic).get(topic))
-        connection.flush()
 
     def take_over(self, tables: Collection[str]) -> None:
         """Publish all topics of these tables again: another daemon had them."""
@@ -149,6 +153,8 @@ class RetainedTopics:
 
     def clear(self, connection: PublisherConnection) -> None:
         """Clear the topics of removed and abandoned tables."""
+        if not self._cleared and not self._abandoned:
+            return
         left = [t for t, table in self._abandoned.items() if table not in self._api.tables]
         self._publish_changed(connection, dict.fromkeys([*self._cleared, *left]))
 

@@ -179,7 +179,8 @@ class Broker:
             due, _, action = heapq.heappop(self._timers)
             self._now = max(self._now, due)
             action()
-        self._now = max(self._now, now)
+        if now > self._now:
+            self._now = now
 
     @property
     def deadline(self) -> float:
@@ -440,6 +441,8 @@ class Broker:
 
     def _accept(self, message: Message, source: str) -> int:
         """Route a message now, or when its topic no longer lags."""
+        if not self.faults.active and not self._lagging.get(message.topic):  # as mostly
+            return self._route(message, source)
         lag = max((each.seconds for each in self.faults.of_topic(Lag, message.topic)), default=0.0)
         held = self._lagging.setdefault(message.topic, deque())
         due = max(self._now + lag, held[-1][0] if held else 0.0)
@@ -455,12 +458,12 @@ class Broker:
 
     def _route(self, message: Message, source: str) -> int:
         """Retain a message and deliver it to subscribers."""
+        if not self.faults.active:
+            self._retain(message)
+            return self._deliver_all(message, source)
         forgets = self.faults.of_topic(Forget, message.topic)
-        if message.retain and not any(each.retained for each in forgets):
-            if message.payload:
-                self.retained[message.topic] = message
-            else:
-                self.retained.pop(message.topic, None)
+        if not any(each.retained for each in forgets):
+            self._retain(message)
         if any(each.live for each in forgets):
             return Reason.SUCCESS
         if message.qos:
@@ -468,6 +471,13 @@ class Broker:
                 later = partial(self._deliver_all, message, source)
                 self._at(self._now + duplicate.seconds, later)
         return self._deliver_all(message, source)
+
+    def _retain(self, message: Message) -> None:
+        if message.retain:
+            if message.payload:
+                self.retained[message.topic] = message
+            else:
+                self.retained.pop(message.topic, None)
 
     def _deliver_all(self, message: Message, source: str) -> int:
         subscribers = self._subscribers.get(message.topic)

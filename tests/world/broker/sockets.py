@@ -125,12 +125,16 @@ class Sockets:
         else:
             self.wires.close(wire, now)
             self._close(wire)
-        self._pass_on()
+        self._write_arrived(now)  # all that is due was done
 
     def _pass_on(self) -> None:
-        """Write what has arrived at clients, and wait for what comes next."""
+        """Do all that is due, and pass on what has arrived at clients."""
         now = self.loop.time()
         self.wires.advance(now)
+        self._write_arrived(now)
+
+    def _write_arrived(self, now: float) -> None:
+        """Write what has arrived at clients, and wait for what comes next."""
         for wire in self.wires.readable():
             data = self.wires.receive(wire, now)
             if wire in self._sockets:
