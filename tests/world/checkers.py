@@ -262,7 +262,8 @@ class OnlyMotion(Immediate):
             require(b'"launched_at"' not in entry.body, "motion is stored", entry.body)
 
 
-def _round_of(body: dict[str, Any]) -> tuple[str, int, int]:
+def round_of(body: dict[str, Any]) -> tuple[str, int, int]:
+    """Return what names a round of all."""
     return body["table"], body["session"], body["round"]
 
 
@@ -284,6 +285,9 @@ class Truth(Final):
     def on_lost(self, entries: list[Entry], _owner: str) -> None:
         """See :class:`Checker`."""
         lost = [decoded(entry.body) for entry in entries if entry.kind == "event"]
+        for body in lost:
+            if body["type"] == "bets.closed":
+                self._closed.pop(round_of(body), None)
         for table, events in self._events.items():
             self._events[table] = [event for event in events if event not in lost]
 
@@ -300,7 +304,7 @@ class Truth(Final):
             self._known.add(key)
             self._events[entry.table].append(body)
             if body["type"] == "bets.closed":
-                self._closed.setdefault(_round_of(body), self._disks[0].loop.now)
+                self._closed.setdefault(round_of(body), self._disks[0].loop.now)
             number = body.get("candidate")
             if body["type"] == "round.result":
                 number = body["outcome"]["number"]
@@ -318,7 +322,7 @@ class Truth(Final):
         self._at[table] = fits[0]
         now = self._disks[0].loop.now
         if body["type"] == "round.result":
-            closed = self._closed.get(_round_of(body), now)
+            closed = self._closed.get(round_of(body), now)
             later = [
                 at for at in range(len(played)) if played[at].at > closed and not played[at].unsent
             ]

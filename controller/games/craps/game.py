@@ -48,6 +48,7 @@ INPUTS = Inputs(
         device.DiceRead: readings.on_read,
         device.DiceFault: readings.on_fault,
         **dict.fromkeys(SILENCES, readings.on_silence),
+        device.LinkGarbage: readings.on_garbage,
     },
     commands={
         person.SessionOpen: Row(

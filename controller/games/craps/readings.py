@@ -10,7 +10,14 @@ from collections.abc import Mapping
 
 from msgspec.structs import replace
 
-from common.readings import AnyReading, DiceFault, DiceFaultName, DiceRead, DiceState
+from common.readings import (
+    AnyReading,
+    DiceFault,
+    DiceFaultName,
+    DiceRead,
+    DiceState,
+    LinkGarbage,
+)
 from controller.games.craps.state import CrapsEntry, CrapsRound, CrapsState
 from controller.games.craps.turn import DECISIONS, DICE_DECISIONS, CrapsTurn, are_dice
 from controller.games.moves import frames_of
@@ -135,6 +142,15 @@ def on_silence(turn: CrapsTurn, _reading: AnyReading) -> None:
     state = turn.state
     now = None if state.current is None else state.current.throw
     turn.change(gap=True, airborne=state.airborne if state.gap else now, dice=None)
+
+
+def on_garbage(turn: CrapsTurn, reading: LinkGarbage) -> None:
+    """Handle bytes that are no report: the throw of the round in progress may have been among
+    them.
+    """
+    current = turn.state.current
+    if current and current.dice is None and (current.closed or turn.by_itself):
+        on_silence(turn, reading)
 
 
 def _thrown(turn: CrapsTurn, current: CrapsRound, reading: DiceRead) -> None:

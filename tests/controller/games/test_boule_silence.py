@@ -14,7 +14,7 @@ from common.contract.events import (
     RoundUnresolved,
     RoundVoid,
 )
-from common.readings import Phase, WheelFaultName
+from common.readings import LinkGarbage, LinkLost, LinkOpen, LinkUp, Phase, WheelFaultName
 from tests.support.games.cells_play import table
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind, only, whats
@@ -38,6 +38,36 @@ def test_what_a_silence_hid_is_a_candidate_until_a_person_confirms_it(phases: st
     assert play.shown["unresolved"] == [1]
     play.again()
     assert outcome_of(only(play.send("round.confirm", round=1), RoundResult)).number == 4
+
+
+@pytest.mark.parametrize("game", ["boule", "fortune-wheel"])
+@pytest.mark.parametrize("hidden", ["silent", "damaged", "opened again"])
+@pytest.mark.parametrize("spins", [(None, None), (1, 2)])
+def test_a_place_after_closed_bets_and_a_silence_may_be_of_the_next_spin(
+    game: str, hidden: str, spins: tuple[int | None, int | None]
+) -> None:
+    """A person opened and closed the bets; the spin of the round ended unseen."""
+    play = table(game, phases="person")
+    play.until_closed(spins[0])
+    if hidden == "silent":
+        play.gap()
+    elif hidden == "damaged":
+        play.take(LinkGarbage(at=play.now(), device="wheel", bytes=4))
+    else:
+        play.again()
+        play.take(LinkLost(at=play.now(), device="wheel", reason="restart"))
+        play.take(LinkOpen(at=play.now(), device="wheel"))
+        play.take(LinkUp(at=play.now(), device="wheel"))
+    play.phase("launched", spins[1])
+    play.phase("settling", spins[1])
+    play.phase("settled", spins[1])
+    play.cell(4, spins[1])
+    assert of_kind(play.events, RoundResult) == []
+    while play.shown["asks"]:
+        play.send("round.confirm")
+    (unresolved,) = of_kind(play.events, RoundUnresolved)
+    assert (unresolved.round, unresolved.why) == (1, "silence")
+    assert unresolved.candidate is not None
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from common.contract.events import (
     RoundVoid,
 )
 from common.contract.refusals import RejectedError
-from common.readings import LinkGap, LinkStale
+from common.readings import LinkGap, LinkGarbage, LinkLost, LinkStale, LinkUp
 from tests.support.for_each import for_each
 from tests.support.games.craps_play import DECREES, Play, ruled, table
 from tests.support.games.outcomes import history, outcome_of
@@ -282,6 +282,48 @@ def test_the_count_of_the_device_shows_that_no_throw_was_among_them() -> None:
     play.throws += 1
     play.take(LinkGap(at=play.now(), device="dice", lost=9))
     assert only(play.throw(2, 3), RoundUnresolved).why == "silence"
+
+
+@pytest.mark.parametrize("rounds", ["dice", "keys"])
+def test_damaged_bytes_may_have_been_the_throw(rounds: str) -> None:
+    """A camera sends each throw once, without a count and without a report of what is missing."""
+    play = table(rounds=rounds, shooter="unwatched")
+    if rounds == "keys":
+        play.bets()
+    play.take(LinkGarbage(at=play.now(), device="dice", bytes=4))
+    lost = only(play.lie(3, 4, throw=None), RoundUnresolved)
+    assert (lost.round, lost.why, lost.dice) == (1, "silence", (3, 4))
+
+
+def test_the_count_shows_that_damaged_bytes_were_no_throw() -> None:
+    play = table(shooter="unwatched")
+    play.play(2, 2)
+    play.bets()
+    play.take(LinkGarbage(at=play.now(), device="dice", bytes=4))
+    assert outcome_of(only(play.throw(2, 3), RoundResult)).total == 5
+
+
+def test_damaged_bytes_before_a_person_closes_the_bets_hide_no_throw() -> None:
+    """The key states that the dice have not been thrown yet."""
+    play = table(shooter="unwatched")
+    play.send("bets.open", role="croupier")
+    play.take(LinkGarbage(at=play.now(), device="dice", bytes=4))
+    play.send("bets.close", role="croupier")
+    assert outcome_of(only(play.lie(2, 3, throw=None), RoundResult)).total == 5
+
+
+def test_a_throw_after_a_restart_with_bets_closed_is_a_candidate() -> None:
+    """The throw fell while the daemon was away; the next one is reported."""
+    play = table(shooter="unwatched")
+    play.play(2, 2)
+    play.bets()
+    play.again()
+    play.take(LinkLost(at=play.now(), device="dice", reason="restart"))
+    play.throws += 1
+    play.take(LinkUp(at=play.now(), device="dice"))
+    play.state_said("idle")
+    lost = only(play.throw(3, 4), RoundUnresolved)
+    assert (lost.round, lost.dice) == (2, (3, 4))
 
 
 def test_dice_that_lie_as_before_after_a_silence() -> None:

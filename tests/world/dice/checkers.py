@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from common.chain.schema import Entry
 from tests.support.chaos.truth import OUTCOMES, open_rounds
 from tests.world.bodies import decoded
-from tests.world.checkers import MAX_AGE_SECONDS, Checker, Key, key_of, require
-from tests.world.dice.thrown import Dice
+from tests.world.checkers import MAX_AGE_SECONDS, Checker, Key, key_of, require, round_of
+from tests.world.dice.thrown import Dice, ThrownByHand
 
 if TYPE_CHECKING:
     from tests.world.world import World
@@ -21,7 +21,8 @@ SEVEN = 7
 
 class DiceTruth(Checker):
     """A result that nobody has confirmed is what lay below the reader, once for each throw and
-    while it lay there; its total, its point and the bets on *win* follow from it; and no throw is
+    while it lay there, and is of the first throw after the bets were closed, or opened where the
+    dice close them; its total, its point and the bets on *win* follow from it; and no throw is
     without an outcome. ``owners``: the machines that read these dice.
     """
 
@@ -30,6 +31,8 @@ class DiceTruth(Checker):
         self._next: dict[str, int] = defaultdict(int)
         """By table, the first throw that has not become a result."""
         self._events: dict[str, dict[Key, dict[str, Any]]] = defaultdict(dict)
+        self._due_since: dict[tuple[str, int, int], float] = {}
+        """By table, session and round, when the event was stored after which its throw came."""
         self._first_session: dict[str, int] = defaultdict(int)
         """By table, the first session of which each throw is known."""
 
@@ -46,7 +49,9 @@ class DiceTruth(Checker):
     def on_lost(self, entries: list[Entry], _owner: str) -> None:
         """See :class:`Checker`."""
         for entry in entries:
-            self._events[entry.table].pop((entry.table, entry.boot, entry.seq), None)
+            lost = self._events[entry.table].pop((entry.table, entry.boot, entry.seq), None)
+            if lost is not None and self._makes_due(entry.table, lost):
+                self._due_since.pop(round_of(lost), None)
 
     def on_restored(self, kept: list[Entry], _owner: str) -> None:
         """See :class:`Checker`."""
@@ -65,6 +70,8 @@ class DiceTruth(Checker):
             require(not left, "throws without an outcome", table, left)
 
     def _on_event(self, table: str, body: dict[str, Any], before: list[dict[str, Any]]) -> None:
+        if self._makes_due(table, body):
+            self._due_since.setdefault(round_of(body), self._world.loop.now)
         if body["type"] not in OUTCOMES:
             return
         if body["type"] == "round.result":
@@ -89,6 +96,15 @@ class DiceTruth(Checker):
         ]
         require(fits, "not what the dice show", body, first, throws[-3:])
         self._next[table] = fits[0] + 1
+        due = self._due_since.get(round_of(body), self._world.loop.now)
+        later = [at for at, throw in enumerate(throws) if throw.at > due]
+        is_of_round = not later or fits[0] <= later[0]
+        require(is_of_round, "another throw as a result", due, body, throws[-3:])
+
+    def _makes_due(self, table: str, body: dict[str, Any]) -> bool:
+        """Return whether the next throw after this event is of its round."""
+        by_hand = isinstance(self._readers[table].model, ThrownByHand)
+        return bool(body["type"] == ("bets.closed" if by_hand else "round.opened"))
 
     def _is_waiting_for_a_disk(self) -> bool:
         nodes = [node for node in self._world.nodes if node.program.name in self._owners]
