@@ -21,7 +21,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from common import clock
-from common.contract.messages.messages import LANGUAGES, word
+from common.contract.messages.messages import ENGLISH, LANGUAGES, word
 from common.errors import NovamasError
 from common.money import EURO, format_amount
 from controller.cli import CommandLineError, numbers
@@ -419,7 +419,10 @@ def _invite(
     if linked:
         print(f"  the jackpot: {address}/jackpot/{jackpot.JACKPOT}{query}  {STACKED_DECK_NOTE}")
     for visitor in VISITORS:
-        print(f"  sign in there with badge {visitor.badge}, PIN {visitor.pin}: {visitor.roles[0]}")
+        print(
+            f"  sign in there with badge {visitor.badge}, PIN {visitor.pin}: "
+            f"{word('role', visitor.roles[0], ENGLISH)}"
+        )
     addresses = [floor_page, f"{address}/pit"]
     if surveillance is not None:
         print(surveillance)
