@@ -13,7 +13,7 @@ written, whose length depends only on the number of bytes.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from itertools import accumulate, pairwise
 from math import floor
 from typing import Annotated
@@ -154,7 +154,7 @@ def write_calls(device: str, calls: Sequence[AnyCall], *, compact: bool = False)
     """
     if not compact:
         return msgspec.json.encode(_Body(device, [_to_stored(call) for call in calls]))
-    stored = list(_to_stored_runs(calls))
+    stored = _to_stored_runs(calls)
     listed = msgspec.json.encode(stored)
     if len(listed) < MIN_PACKED_BYTES:
         return msgspec.json.encode(_Body(device, stored))
@@ -198,42 +198,40 @@ def _unpacked(packed: bytes | None) -> bytes:
     return listed
 
 
-def _to_stored_runs(calls: Sequence[AnyCall]) -> Iterator[_StoredCall]:
+def _to_stored_runs(calls: Sequence[AnyCall]) -> list[_StoredCall]:
     """Convert calls to their stored form, with consecutive arrivals as runs."""
+    stored: list[_StoredCall] = []
     run: list[BytesReceived] = []
+    times: list[int] = []
     for call in calls:
-        if isinstance(call, BytesReceived) and _fits_run(call):
+        # an arrival can be part of a run if nothing of it is lost by that; written out here because
+        # a result waits for the many arrivals before it
+        if (
+            isinstance(call, BytesReceived)
+            and call.since is None
+            and not call.kept
+            and type(call.data) is bytes
+            and (micros := round(call.at * 1e6)) / 1e6 == call.at
+        ):
             run.append(call)
+            times.append(micros)
             continue
-        yield from _to_stored_run(run)
-        run = []
-        yield _to_stored(call)
-    yield from _to_stored_run(run)
+        if run:
+            stored.append(_to_stored_run(run, times))
+            run, times = [], []
+        stored.append(_to_stored(call))
+    if run:
+        stored.append(_to_stored_run(run, times))
+    return stored
 
 
-def _fits_run(call: BytesReceived) -> bool:
-    """Whether an arrival can be part of a run without loss."""
-    return (
-        call.since is None
-        and not call.kept
-        and type(call.data) is bytes
-        and _microseconds(call.at) / 1e6 == call.at
-    )
-
-
-def _to_stored_run(run: Sequence[BytesReceived]) -> Iterator[_StoredCall]:
-    if len(run) < 2:
-        yield from map(_to_stored, run)
-        return
-    pauses = [
-        later - earlier for earlier, later in pairwise(_microseconds(call.at) for call in run)
-    ]
-    data = escape(b"".join(call.data for call in run))
-    yield _StoredRun(run[0].at, data, [len(call.data) for call in run], pauses)
-
-
-def _microseconds(at: float) -> int:
-    return round(at * 1e6)
+def _to_stored_run(run: Sequence[BytesReceived], times: Sequence[int]) -> _StoredCall:
+    """Convert consecutive arrivals. ``times``: of each, in microseconds."""
+    if len(run) == 1:
+        return _to_stored(run[0])
+    data = escape(b"".join([call.data for call in run]))
+    pauses = [later - earlier for earlier, later in pairwise(times)]
+    return _StoredRun(run[0].at, data, [len(call.data) for call in run], pauses)
 
 
 def _to_stored(call: AnyCall) -> _StoredCall:
@@ -272,7 +270,7 @@ def _run_to_calls(run: _StoredRun) -> list[AnyCall]:
         raise msgspec.ValidationError("the bytes, sizes and pauses of a run do not match")
     ends = accumulate(run.sizes)
     try:
-        times = [micros / 1e6 for micros in accumulate(run.pauses, initial=_microseconds(run.at))]
+        times = [micros / 1e6 for micros in accumulate(run.pauses, initial=round(run.at * 1e6))]
     except OverflowError:
         raise msgspec.ValidationError("a time in a run is out of range") from None
     return [
