@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, NamedTuple
 
 from common.mono import MONO_WRAP
@@ -33,7 +34,7 @@ class Source(NamedTuple):
     wall: Callable[[], float] = time.time
     monotonic: Callable[[], float] = time.monotonic
     monotonic_ns: Callable[[], int] = time.monotonic_ns
-    boottime_ns: Callable[[], int] = lambda: time.clock_gettime_ns(time.CLOCK_BOOTTIME)
+    boottime_ns: Callable[[], int] = partial(time.clock_gettime_ns, time.CLOCK_BOOTTIME)
     uptime_ns: Callable[[], int] = lambda: time.monotonic_ns() - _STARTED_NS
     thread_time: Callable[[], float] = time.thread_time
     sleep: Callable[[float], Coroutine[Any, Any, None]] = _sleep
@@ -76,7 +77,7 @@ def monotonic_ns() -> int:
 
 def boottime() -> float:
     """Return seconds that never go back, and count while the machine is suspended."""
-    return boottime_ns() / 1e9
+    return _source.boottime_ns() / 1e9
 
 
 def boottime_ns() -> int:
@@ -91,12 +92,12 @@ def uptime_ns() -> int:
 
 def mono_ns() -> int:
     """Return the present ``mono_ns``: nanoseconds since this program started, modulo 2^53."""
-    return uptime_ns() % MONO_WRAP
+    return _source.uptime_ns() % MONO_WRAP
 
 
 def mono_age_ns(moment: int) -> int:
     """Return the nanoseconds since ``moment``, a ``mono_ns`` of this program."""
-    return (uptime_ns() - moment) % MONO_WRAP
+    return (_source.uptime_ns() - moment) % MONO_WRAP
 
 
 def thread_time() -> float:

@@ -144,7 +144,7 @@ class Journal:
         """
         if self._writer.closing.is_set():
             raise JournalUnusableError(f"{self.path}: closed")
-        count = sum(record.input is not None for record in records)
+        count = len([record for record in records if record.input is not None])
         if count and (why := self.refuses(count)):
             raise JournalFullError(why)
         self._loop = asyncio.get_running_loop()

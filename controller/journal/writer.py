@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future as ThreadFuture
-from contextlib import suppress
 from itertools import accumulate
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
@@ -211,22 +210,21 @@ class JournalWriter:
             item = self.queue.get(timeout=wait)
         except Empty:
             return batches, True, True
-        with suppress(Empty):
-            while item is not None:
-                if isinstance(item, EntryRemoval):
-                    self.cut = item.through
-                elif isinstance(item, ForeignWriteCheck):
-                    if self._store.has_foreign_writes():
-                        self._call_in_loop(item.on_foreign)
-                elif isinstance(item, DamageCheck):
-                    if self._suspected is None or item.journal is not None:
-                        self._suspected = item
-                else:
-                    batches.append(item)
-                    records += len(item.records)
-                if records >= MAX_BATCH_RECORDS:
-                    break
-                item = self.queue.get_nowait()
+        while item is not None:
+            if isinstance(item, EntryRemoval):
+                self.cut = item.through
+            elif isinstance(item, ForeignWriteCheck):
+                if self._store.has_foreign_writes():
+                    self._call_in_loop(item.on_foreign)
+            elif isinstance(item, DamageCheck):
+                if self._suspected is None or item.journal is not None:
+                    self._suspected = item
+            else:
+                batches.append(item)
+                records += len(item.records)
+            if records >= MAX_BATCH_RECORDS or self.queue.empty():  # no other thread reads it
+                break
+            item = self.queue.get_nowait()
         return batches, item is not None, False
 
     def _write(self, batches: list[Batch], pause: float) -> None:
