@@ -29,6 +29,8 @@ from controller.tables.staff import Staff, staff_after
 from controller.tables.wheel_logs import WheelLedgers
 from controller.tables.witness_memory import WitnessMemory
 
+RESULTS = (RoundResult, ResultCorrected)
+"""Events that state the result of a round."""
 MAX_CORRECTABLE_RESULTS = 20
 """Number of latest results that a correction can refer to."""
 
@@ -93,7 +95,7 @@ class TableFacts:
         if isinstance(event, SessionOpened):
             self.result_events, self.last_events = {}, {}
         self._track_round(event.round, event.seq)
-        if isinstance(event, RoundResult | ResultCorrected):
+        if isinstance(event, RESULTS):
             self._track_result(event)
         match event:
             case JournalRestored():

@@ -172,14 +172,14 @@ class TableRunner:
         if self._behind and not self._pending_since and self._journal.failed is None:
             self._publish_stored()
         read_at = (noted and self._read) or ReadTime.now()
-        batch = _InputBatch()
+        now, batch = format_utc(read_at.utc), _InputBatch()
         for reading in readings:
             if not self._behind and (why := self._journal.refuses(len(batch.records) + 1)):
                 self._start_dropping(why)
             if self._behind:
                 self.lost_readings += 1
             else:
-                self._step(reading, read_at, batch)
+                self._step(reading, now, read_at.mono_ns, batch)
         self._store(batch)
 
     def on_bytes(self, device: str, call: AnyCall) -> None:
@@ -271,11 +271,11 @@ class TableRunner:
         self.before_input()
         batch = _InputBatch()
         if not self._behind:
-            self._step(command, ReadTime.now(), batch)
+            read_at = ReadTime.now()
+            self._step(command, format_utc(read_at.utc), read_at.mono_ns, batch)
         return self._store(batch)
 
-    def _step(self, item: Input, read_at: ReadTime, batch: _InputBatch) -> None:
-        now, mono_ns = format_utc(read_at.utc), read_at.mono_ns
+    def _step(self, item: Input, now: str, mono_ns: int, batch: _InputBatch) -> None:
         table, before = self.table, self.table.seq
         trace = self._traces.get(item.device) if isinstance(item, Reading) else None
         try:

@@ -86,6 +86,10 @@ cleared at the next restart.
 """
 
 
+CLAIMS = (DeviceReport, DeviceParameter, WheelLog)
+"""Readings in which a device states something about itself."""
+
+
 class InputResult(NamedTuple):
     """Result of one input: its events, and whether the input is for surveillance only."""
 
@@ -197,7 +201,7 @@ class Table:
             state, game_events = self._on_command(item)
         else:
             own_events = [*link_events(item, time, facts, self.garbage, face_down=dealt)]
-            if isinstance(item, DeviceReport | DeviceParameter | WheelLog) and not dealt:
+            if isinstance(item, CLAIMS) and not dealt:
                 own_events += self._claims.on_claim(item, _last_settled(state))
             own_events += on_witness(item, facts, witnesses, self._requested) if witnesses else ()
             state, game_events = self._on_reading(item)
