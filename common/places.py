@@ -14,13 +14,6 @@ MAX_DEPTH = 32
 recursion.
 """
 
-TOML_HINTS = {
-    "Invalid value": "put a string in quotes",
-    "Cannot overwrite a value": "this key is already defined",
-    "Illegal character '\\n'": "a quote is not closed",
-}
-"""``tomllib``'s message -> its usual cause."""
-
 
 class WrittenDecimal(str):
     """A number with a decimal point, exactly as written: ``5.00``."""
@@ -47,11 +40,6 @@ def is_nested_deeper(value: Any, depth: int) -> bool:
     return isinstance(value, dict | list) and (
         depth == 0 or any(is_nested_deeper(child, depth - 1) for child in inside)
     )
-
-
-def explain_toml_error(message: str) -> str:
-    """Add the usual cause to an error message of ``tomllib``."""
-    return f"{message}: {TOML_HINTS[message]}" if message in TOML_HINTS else message
 
 
 def format_path(path: KeyPath) -> str:

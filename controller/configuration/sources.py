@@ -14,6 +14,7 @@ import msgspec
 from common import places
 from common.sections import array_hint
 from common.suggestions import suggest
+from common.toml_errors import describe_toml_error
 from controller.configuration.settings import Configuration, Mistake
 from controller.rulebooks.chapters import decrees
 
@@ -114,12 +115,10 @@ def _malformed(text: str, error: Exception) -> tuple[Mistake, ...]:
     rows = text.replace("\r\n", "\n").split("\n")
     mistakes = list[Mistake]()
     while True:
-        reason, _, position = str(error).rpartition(" (at ")
-        place = position.rstrip(")") if reason else "file"
-        mistakes.append(Mistake(place, places.explain_toml_error(reason or str(error))))
-        number = place.removeprefix("line ").partition(",")[0]
-        row = int(number) - 1 if number.isdecimal() else len(rows)
-        if row >= len(rows) or _parses_alone(rows[row]):
+        found = describe_toml_error("\n".join(rows), error)
+        mistakes.append(Mistake(found.place, found.what))
+        row = found.line - 1
+        if _parses_alone(rows[row]):
             return tuple(mistakes)
         rows[row] = ""
         try:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
+from common import places
 from common.plain_errors import describe
+from common.toml_errors import describe_toml_error
 from controller.setup.change import SetupError
 from controller.setup.facts import Facts
 from controller.setup.interview import Interview
@@ -87,14 +88,20 @@ def _answer(interview: Interview, text: str, on_doubt: Callable[[WrongAnswerErro
 
 def _read(path: Path) -> AnswerFile:
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-        return msgspec.convert(document, AnswerFile)
+        text = path.read_bytes().decode("utf-8-sig")
     except OSError as error:
         raise SetupError(f"{path}: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise SetupError(f"{path}: byte {error.start + 1}: is not UTF-8 text") from None
+    try:
+        document = places.loads(text)
+    except (ValueError, RecursionError) as error:
+        found = describe_toml_error(text, error)
+        raise SetupError(f"{path}: {found.place}: {found.what}") from None
+    try:
+        return msgspec.convert(document, AnswerFile)
     except msgspec.ValidationError as error:
         raise SetupError(f"{path}: {describe(error, AnswerFile)}") from None
-    except ValueError as error:
-        raise SetupError(f"{path}: {error}") from None
 
 
 def _flat(file: AnswerFile, path: Path, facts: Facts) -> Mapping[str, str]:

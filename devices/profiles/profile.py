@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from functools import lru_cache
 from pathlib import Path
 
 from common import places
 from common.sections import Notes, read_section
+from common.toml_errors import describe_toml_error
 from devices.profiles.language import Profile
 from devices.profiles.mistakes import MAX_PROFILE_BYTES, ProfileMistake
 from devices.profiles.mistakes import ProfileError as ProfileError
 from devices.profiles.soundness import flaws
 from devices.profiles.witness import unreached
 
-_TOML_ERROR = re.compile(
-    r"(?P<what>.*) \(at line (?P<line>\d+), (?P<place>column \d+)\)", re.DOTALL
-)
-"""Format in which ``tomllib`` reports the position of an error."""
 PARSED_PROFILES = 32
 """Texts that are not parsed again: the tables of a pit share some, and each is read several times
 while the configuration is checked and the devices are built.
@@ -34,13 +30,9 @@ def parse_profile(text: str) -> Profile:
     try:
         document = places.loads(text)
     except (ValueError, RecursionError) as error:
-        found = _TOML_ERROR.fullmatch(str(error))
-        line, place, message = (
-            (int(found["line"]), found["place"], places.explain_toml_error(found["what"]))
-            if found
-            else (0, "", str(error))
-        )
-        raise ProfileError((ProfileMistake(line, place, message),)) from error
+        found = describe_toml_error(text, error)
+        mistake = ProfileMistake(found.line, f"column {found.column}", found.what)
+        raise ProfileError((mistake,)) from error
     notes: Notes = []
     profile = read_section(Profile, document, (), notes)
     if not notes:  # an invalid value could cause misleading further errors

@@ -104,7 +104,7 @@ MISTAKES = {
     ),
     "a text without quotes": Mistake(
         "check",
-        ("line 4, column 10: Invalid value", "put a string in quotes"),
+        ("line 4, column 10: the value is no text in quotes", "put a string in quotes"),
         wrote('"ARA02"', "ARA02"),
     ),
     "a quote is not closed": Mistake(
