@@ -5,14 +5,20 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
+from common import clock
+
 PRIVATE_MODE = 0o600
 """Permissions: readable and writable by the owner only."""
+WAIT_SECONDS = 5.0
+"""Seconds to wait for another process that writes the same file."""
+WAIT_STEP_SECONDS = 0.01
 _FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -52,33 +58,58 @@ def named_in_errors(path: Path, part: bool = False) -> Iterator[None]:
 
 @contextmanager
 def replacing(
-    path: Path, *, sync: bool = True, finish: Callable[[Path], None] | None = None
+    path: Path,
+    *,
+    mode: int = PRIVATE_MODE,
+    sync: bool = True,
+    finish: Callable[[Path], None] | None = None,
 ) -> Iterator[BinaryIO]:
-    """Context in which a new version of a private file is written, as ``<path>.part``: afterwards
-    it takes the name ``path``, so that a reader finds the old file or the whole new one. ``sync``:
-    so does one after a power cut, and it finds the new one once the context has ended. ``finish``
-    is called with the complete part before it takes the name; if it raises, the part is removed.
-    Raises ``OSError``.
+    """Context in which a new version of a file is written: afterwards it takes the name ``path``,
+    so that a reader finds the old file or the whole new one. ``sync``: so does one after a power
+    cut, and it finds the new one once the context has ended. ``finish`` is called with the complete
+    part before it takes the name; if it raises, the part is removed. Raises ``OSError``.
     """
-    part = path.with_name(f"{path.name}.part")
-    with named_in_errors(part, part=True):
-        with new_file(part) as file:
-            yield file
-            if sync:
-                file.flush()
-                os.fsync(file.fileno())
+
+    def move(part: Path) -> None:
         if finish is not None:
             finish(part)
         part.replace(path)
+
+    with _writing(_part_of(path), move, mode, sync=sync) as file:
+        yield file
     if sync:
         sync_folder(path.parent)
 
 
+@contextmanager
+def creating(
+    path: Path, *, mode: int = 0o666, finish: Callable[[Path], None] | None = None
+) -> Iterator[BinaryIO]:
+    """Context like :func:`replacing` for a file that must not exist yet, with the permissions
+    ``mode``, less the umask. Raises ``FileExistsError`` and other ``OSError``.
+    """
+
+    def move(part: Path) -> None:
+        if finish is not None:
+            finish(part)
+        move_new(part, path)
+
+    with _writing(_part_of(path), move, mode) as file:
+        yield file
+    with named_in_errors(path, part=True):
+        sync_folder(path.parent)
+
+
 def sync_folder(folder: Path) -> None:
-    """Flush the names in a folder to the disk. Raises ``OSError``."""
+    """Flush the names in a folder to the disk, if its file system can do that. Raises
+    ``OSError``.
+    """
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(descriptor)
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
     finally:
         os.close(descriptor)
 
@@ -93,12 +124,9 @@ def create_file(path: Path, data: bytes, mode: int = 0o666) -> None:
     crash or a power cut, finds all of it or none, and all once this returns. Raises ``OSError``,
     also if it exists already.
     """
-    part = _part_of(path)
     try:
-        write_part(part, data, mode)
-        move_new(part, path)
-        with named_in_errors(path, part=True):
-            sync_folder(path.parent)
+        with creating(path, mode=mode) as file:
+            file.write(data)
     except OSError as error:
         _name(error, path)
         raise
@@ -114,10 +142,13 @@ def replace_file(path: Path, data: bytes) -> None:
         with named_in_errors(path):
             target.write_bytes(data)
         return
-    part = _part_of(target)
-    try:
-        write_part(part, data, 0o666, _same_rights(target))
+
+    def move(part: Path) -> None:
         part.replace(target)
+
+    try:
+        with _writing(_part_of(target), move, 0o666, _same_rights(target)) as file:
+            file.write(data)
         sync_folder(target.parent)
     except OSError as error:
         _name(error, path)
@@ -127,19 +158,12 @@ def replace_file(path: Path, data: bytes) -> None:
 def write_part(
     part: Path, data: bytes, mode: int, prepare: Callable[[int], None] | None = None
 ) -> None:
-    """Write a file that will get another name once it is complete, and flush it; replace what an
-    earlier attempt left. ``prepare`` is called with the descriptor of the empty file, to set its
-    owner and permissions. If writing fails, the file is removed. Raises ``OSError``.
+    """Write a file that will get another name once all files of a change are complete, and flush
+    it. ``prepare`` is called with the descriptor of the empty file, to set its owner and
+    permissions. If writing fails, the file is removed. Raises ``OSError``.
     """
-    part.unlink(missing_ok=True)
-    with named_in_errors(part, part=True):
-        descriptor = os.open(part, _FLAGS, mode)
-        with open(descriptor, "wb") as file:  # noqa: PTH123 - pathlib cannot pass flags
-            if prepare is not None:
-                prepare(descriptor)
-            file.write(data)
-            file.flush()
-            os.fsync(descriptor)
+    with _writing(part, lambda _: None, mode, prepare) as file:
+        file.write(data)
 
 
 def move_new(part: Path, path: Path) -> None:
@@ -159,8 +183,86 @@ def move_new(part: Path, path: Path) -> None:
             part.unlink(missing_ok=True)
 
 
+@contextmanager
+def _writing(
+    part: Path,
+    move: Callable[[Path], None],
+    mode: int,
+    prepare: Callable[[int], None] | None = None,
+    *,
+    sync: bool = True,
+) -> Iterator[BinaryIO]:
+    """Context in which a part is written, and then moved. What a killed process left is replaced;
+    no other process writes or removes the part before it is moved.
+    """
+    end = clock.monotonic() + WAIT_SECONDS
+    while (descriptor := _new_part(part, mode)) is None:
+        if clock.monotonic() >= end:
+            raise BlockingIOError(errno.EAGAIN, "another process is writing it", str(part))
+        clock.block(WAIT_STEP_SECONDS)
+    try:
+        with named_in_errors(part, part=True):
+            with open(descriptor, "wb", closefd=False) as file:
+                if prepare is not None:
+                    prepare(descriptor)
+                yield file
+                file.flush()
+                if sync:
+                    os.fsync(descriptor)
+            move(part)
+    finally:
+        os.close(descriptor)
+
+
+def _new_part(part: Path, mode: int) -> int | None:
+    """Create and lock a part, in place of a leftover, which has no lock. Return its descriptor, or
+    None if another process is writing it.
+    """
+    try:
+        leftover = os.open(part, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        pass
+    except OSError:  # a link, or another user's
+        part.unlink(missing_ok=True)
+    else:
+        try:
+            if not _lock(leftover):
+                return None
+            if _is_at(leftover, part):
+                part.unlink()
+        finally:
+            os.close(leftover)
+    try:
+        descriptor = os.open(part, _FLAGS, mode)
+    except FileExistsError:
+        return None
+    if _lock(descriptor) and _is_at(descriptor, part):
+        return descriptor
+    os.close(descriptor)
+    return None
+
+
+def _lock(descriptor: int) -> bool:
+    """Lock a file until its descriptor is closed. Return False if another process has locked it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks
+        return True
+    return True
+
+
+def _is_at(descriptor: int, path: Path) -> bool:
+    """Return whether a path names an open file."""
+    try:
+        return os.path.samestat(os.fstat(descriptor), path.lstat())
+    except FileNotFoundError:
+        return False
+
+
 def _part_of(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{os.getpid()}.part")
+    return path.with_name(f"{path.name}.part")
 
 
 def _same_rights(target: Path) -> Callable[[int], None] | None:

@@ -5,10 +5,9 @@ surveillance export`` starts it.
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing
 from hashlib import file_digest
 from pathlib import Path
 from typing import IO, get_args
@@ -17,7 +16,7 @@ import msgspec
 
 from common import clock
 from common.command_line import CommandLine, end_process
-from common.new_file import move_new, sync_folder
+from common.new_file import creating, replacing
 from subscribers.surveillance import export_forms
 from subscribers.surveillance.archive import ArchiveRow, Gap, Kind, Query, RecordArchive
 from subscribers.surveillance.errors import ArchiveError
@@ -151,40 +150,22 @@ def export(
     if not replace and (path.exists() or path.is_symlink()):
         raise ExportError(_exists_message(path))
     write = WRITERS[form]()
-    with _partial_file(path) as (part, file):
-        count = write(rows, file)
-        if not count:
-            raise ExportError("nothing in the archive matches; no file was written")
-        file.flush()
-        os.fsync(file.fileno())
+    digest = ""
+
+    def finish(part: Path) -> None:
+        nonlocal digest
         with part.open("rb") as written:
             digest = file_digest(written, "sha256").hexdigest()
-        _move_into_place(part, path, replace=replace)
-    return count, digest
 
-
-@contextmanager
-def _partial_file(path: Path) -> Iterator[tuple[Path, IO[bytes]]]:
-    """Create a temporary file in the same folder; remove it on exit unless it was moved."""
-    part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    descriptor = os.open(part, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, FILE_MODE)
+    opened = replacing if replace else creating
     try:
-        with open(descriptor, "w+b") as file:  # noqa: PTH123
-            yield part, file
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def _move_into_place(part: Path, path: Path, *, replace: bool) -> None:
-    if not replace:
-        try:
-            move_new(part, path)
-        except FileExistsError:
-            raise ExportError(_exists_message(path)) from None
-    else:
-        part.replace(path)
-    with suppress(OSError):  # some file systems cannot sync a folder
-        sync_folder(path.parent)
+        with opened(path, mode=FILE_MODE, finish=finish) as file:
+            count = write(rows, file)
+            if not count:
+                raise ExportError("nothing in the archive matches; no file was written")
+    except FileExistsError:
+        raise ExportError(_exists_message(path)) from None
+    return count, digest
 
 
 def _exists_message(path: Path) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from common import new_file
 from common.new_file import create_file, create_private, replace_file, replacing
 
 Write = Callable[[Path, bytes], None]
@@ -173,3 +175,50 @@ def test_what_a_kill_leaves_of_one_attempt_does_not_end_the_next(
             write_replacing(path, b"new")
     write_replacing(path, b"newer")
     assert path.read_bytes() == b"newer"
+
+
+WRITES: tuple[Write, ...] = (write_replacing, replace_file, create_private)
+
+
+@pytest.mark.parametrize("write", WRITES)
+def test_what_a_killed_process_left_is_gone_after_the_next_write(
+    write: Write, tmp_path: Path
+) -> None:
+    path, part, elsewhere = tmp_path / "key", tmp_path / "key.part", tmp_path / "elsewhere"
+    for leave in (
+        lambda: part.write_bytes(b"x" * 10_000),
+        lambda: part.symlink_to(elsewhere),
+        lambda: os.mkfifo(part),
+    ):
+        path.unlink(missing_ok=True)
+        leave()
+        write(path, b"new")
+        assert path.read_bytes() == b"new"
+        assert [*tmp_path.iterdir()] == [path]
+
+
+@pytest.mark.parametrize("write", WRITES)
+def test_two_that_write_a_file_do_not_mix_their_bytes(
+    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second waits, up to a bound, and then says why; the first one's file is whole."""
+    monkeypatch.setattr(new_file, "WAIT_SECONDS", 0.0)
+    path = tmp_path / "key"
+    with replacing(path) as file:
+        file.write(b"first")
+        with pytest.raises(BlockingIOError, match="another process is writing it"):
+            write(path, b"second")
+    assert path.read_bytes() == b"first"
+    assert [*tmp_path.iterdir()] == [path]
+
+
+@pytest.mark.parametrize("write", [write_replacing, replace_file])
+def test_the_second_writes_once_the_first_has_ended(write: Write, tmp_path: Path) -> None:
+    path = tmp_path / "key"
+    with ThreadPoolExecutor(1) as second:
+        with replacing(path) as file:
+            file.write(b"first")
+            waiting = second.submit(write, path, b"second")
+        waiting.result()
+    assert path.read_bytes() == b"second"
+    assert [*tmp_path.iterdir()] == [path]
