@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
+import textwrap
 from collections.abc import Callable, Sequence
 from getpass import getpass
 
@@ -25,14 +27,14 @@ def ask_all(
     Raises :class:`SetupError` if the input ends.
     """
     interview = Interview(facts)
-    print(say("say.welcome", language))
+    _print(say("say.welcome", language))
     listened = False
     while (question := interview.question) is not None:
         if question.kind == "device" and not listened:
-            print(say("say.listening", language), flush=True)
+            _print(say("say.listening", language))
             facts.found, listened = tuple(listen()), True
             if not facts.found:
-                print(say("say.none_found", language))
+                _print(say("say.none_found", language))
             continue
         text = _ask(question, interview, language)
         if text == BACK:
@@ -41,7 +43,7 @@ def ask_all(
         try:
             interview.answer(text)
         except WrongAnswerError as error:
-            print(f"  {error.text(language)}")
+            _print(error.text(language), "  ")
     return interview.given
 
 
@@ -53,15 +55,15 @@ def confirm(plan: SetupPlan, language: str) -> bool:
         try:
             return not text or chosen(text, YES_NO) == "yes"
         except WrongAnswerError as error:
-            print(f"  {error.text(language)}")
+            _print(error.text(language), "  ")
 
 
 def show(plan: SetupPlan, language: str, *, whole: bool = False) -> None:
     """Print what will be done. ``whole``: the text of new files too."""
     if not plan.changes:
-        print(say("say.unchanged", language))
+        _print(say("say.unchanged", language))
     else:
-        print(say("say.plan", language))
+        _print(say("say.plan", language))
     for change, text in described(plan.changes):
         print(f"  {change.path} ({kind_of(change, language)})")
         if text and (whole or change.before is not None):
@@ -79,7 +81,7 @@ def kind_of(change: FileChange, language: str) -> str:
 
 def _ask(question: Question, interview: Interview, language: str) -> str:
     """Print a question and return what is typed."""
-    print(f"\n{question.text(language)}")
+    _print(f"\n{question.text(language)}")
     if question.kind == "live":
         return _ask_live(question, interview, language)
     if "secret" in question.kind:
@@ -91,7 +93,7 @@ def _ask(question: Question, interview: Interview, language: str) -> str:
     for number, choice in enumerate(question.choices, 1):
         label = choice.text(language)
         value = "" if label.startswith(choice.value) else f"{choice.value}  "
-        print(f"  {number:>2}  {value}{label}")
+        _print(f"{number:>2}  {value}{label}", "  ", "      ")
     default = f"[{question.default}] " if question.default else ""
     return _line(f"{default}> ")
 
@@ -119,7 +121,26 @@ def _secret(question: Question, language: str) -> str:
             return text
         if _hidden(f"({say('say.again', language)}) > ") == text:
             return text
-        print(f"  {say('wrong.again', language)}")
+        _print(say("wrong.again", language), "  ")
+
+
+def _print(text: str, indent: str = "", hanging: str | None = None) -> None:
+    """Print a text. On a terminal its lines are broken between words. ``hanging``: the indent of
+    the second and later lines, if it differs.
+    """
+    columns = shutil.get_terminal_size().columns if sys.stdout.isatty() else sys.maxsize
+    for line in text.split("\n"):
+        print(
+            textwrap.fill(
+                line,
+                columns,
+                initial_indent=indent,
+                subsequent_indent=indent if hanging is None else hanging,
+                break_long_words=False,
+                break_on_hyphens=False,
+            ),
+            flush=True,
+        )
 
 
 def _hidden(prompt: str) -> str:

@@ -124,4 +124,5 @@ def test_left_at_any_question_nothing_is_written(tmp_path: Path) -> None:
             terminal.press_ctrl_c()
             assert terminal.end() == 130, rows[last]
             assert "Traceback" not in terminal.text
+            assert "such as\r\ncasino-mayor" in terminal.text, "broken between words"
         assert [*tmp_path.iterdir()] == [], rows[last]
