@@ -40,7 +40,7 @@ help:
 	@echo "make stranger types the commands of docs/technician/first-number.md into a clean Debian until a wheel's number is in a browser, and measures it, as root"
 	@echo "make deb-test installs, upgrades from the commit BASE=... (default: the last tag, else the parent), removes and purges it in a clean Debian root (RELEASE=12 or 13), and upgrades Debian below it"
 	@echo "make vm       installs the package in a Debian guest of QEMU: systemd, USB, a full disk, power cuts; an hour of it (ARGS=... for pytest; docs/engineer/vm.md)"
-	@echo "make format   put the source in form"
+	@echo "make format   format the source"
 	@echo "make pins     take newer dependencies: versions and hashes of constraints*.txt (needs uv)"
 	@echo "make clean    remove the environment and all caches"
 
