@@ -203,7 +203,10 @@ class InProcess:
         return list(_routes(self.app.routes))
 
     def sign_in(self, who: str) -> tuple[str, Session]:
-        """A session of this person: its cookie and itself."""
+        """A session of this person in place of the last one: its cookie and itself. Each request
+        looks at all sessions, and a test signs in for each of thousands.
+        """
+        self.pit.door.sessions.end_of(who)
         key = secret(KEY_OF[who])
         return self.pit.door.sessions.begin(PEOPLE[who], key, "en")
 

@@ -144,7 +144,7 @@ def test_what_is_missing_at_many_tables_comes(
         floor.say_state(table)
         floor.say_event(table, EVENTS)
     for _ in floor.go_on(600.0):
-        if floor.kept() == floor.journal.keys() and not floor.queue:
+        if not floor.queue and floor.kept() == floor.journal.keys():
             break
     assert floor.kept() == floor.journal.keys()
     assert floor.findings() == []
