@@ -7,6 +7,7 @@ Novamás. A site can restrict both, and extend neither.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -55,6 +56,7 @@ class CommandRight(msgspec.Struct, frozen=True):
 Rights = Mapping[str, CommandRight]
 
 
+@cache
 def command_rights(game: str, decree: str) -> Rights:
     """Return the rights at a table of this game under this decree, by command.
 

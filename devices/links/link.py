@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, Protocol, TypeVar, runtime_checkable
 from urllib.parse import parse_qsl, unquote, urlsplit
 
@@ -136,7 +137,7 @@ def parse_options(address: Address, kind: type[AddressOptions]) -> AddressOption
     """Convert the options of an address to a struct ``kind``. Raises :class:`InvalidOptionsError`
     with every invalid option.
     """
-    fields = msgspec.structs.fields(kind)
+    fields = _fields(kind)
     known = [field.name for field in fields]
     wrong = [
         f"unknown option {key!r}; {suggest(key, known)}"
@@ -153,6 +154,14 @@ def parse_options(address: Address, kind: type[AddressOptions]) -> AddressOption
     if wrong:
         raise InvalidOptionsError(tuple(wrong))
     return msgspec.convert(address.options, kind, strict=False)
+
+
+@cache
+def _fields(kind: type[msgspec.Struct]) -> tuple[msgspec.structs.FieldInfo, ...]:
+    """The fields of options. Cached, because resolving the annotations of a class takes longer than
+    reading an address.
+    """
+    return msgspec.structs.fields(kind)
 
 
 def _expected(kind: Any, error: msgspec.ValidationError) -> str:
