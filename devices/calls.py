@@ -60,7 +60,7 @@ class LinkOpened(Call, frozen=True, array_like=True):
     kept: bool = False
 
 
-class BytesReceived(Call, frozen=True, array_like=True):
+class BytesReceived(Call, frozen=True, array_like=True, gc=False):
     """Bytes arrived. Empty: a silence after which something may be due.
 
     ``since``: set if this process was not scheduled for a while: the bytes arrived at an unknown

@@ -28,7 +28,7 @@ CLOSE_TIMEOUT_SECONDS = 2.0
 """Maximum time for which closing waits for the disk."""
 
 
-class _QueuedChunk(msgspec.Struct, frozen=True):
+class _QueuedChunk(msgspec.Struct, frozen=True, gc=False):
     """A chunk to be written. ``read``: when it was read, by a monotonic clock. ``gap``: a remark to
     write before it.
     """
