@@ -633,7 +633,10 @@ def escape(data: bytes) -> str:
         parts = [escape(data[begin:end]) for begin, end in intact]
         marked = [f"\\?{data[at]:02x}" for at in data.damaged]
         return "".join(part + mark for part, mark in zip(parts, (*marked, ""), strict=True))
-    return data.decode("latin-1").encode("unicode_escape").decode("ascii")
+    text = data.decode("latin-1")
+    if text.isascii() and text.isprintable() and "\\" not in text:  # as mostly
+        return text
+    return text.encode("unicode_escape").decode("ascii")
 
 
 def unescape(text: str) -> bytes:

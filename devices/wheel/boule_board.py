@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Annotated, ClassVar
 
 import msgspec
@@ -205,6 +206,7 @@ class BouleBoard(WheelBoard):
             )
 
 
+@lru_cache(maxsize=256)  # a board sends the same few masks
 def holes_of_mask(mask: str) -> frozenset[int]:
     """Return the holes of a hexadecimal mask, whose lowest bit is hole 1."""
     bits = int(mask, 16)

@@ -7,12 +7,14 @@ The board keeps ``moving`` set for a second after the last motion, as the format
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 from devices.wheel.boule_board import HOLES
 from simulators.board import Scene, SimulatedBoard
 
 MOVING_HOLD_SECONDS = 1.0
 """Time for which ``moving`` stays set after the last motion."""
+_NO_HOLES: frozenset[int] = frozenset()
 
 
 class BoulePlate(SimulatedBoard):
@@ -37,7 +39,9 @@ class BoulePlate(SimulatedBoard):
         blind sensors, whether the ball moves, and the number of launches.
         """
         stuck, blind = (
-            {hole for hole, end in sensors.items() if self.time < end}
+            frozenset(hole for hole, end in sensors.items() if self.time < end)
+            if sensors
+            else _NO_HOLES
             for sensors in (self._stuck, self._blind)
         )
         return (
@@ -109,5 +113,6 @@ class BoulePlate(SimulatedBoard):
         self.report_state()
 
 
-def _mask(holes: set[int] | frozenset[int]) -> str:
+@lru_cache(maxsize=256)
+def _mask(holes: frozenset[int]) -> str:
     return f"{sum(1 << hole - 1 for hole in holes):05X}"
