@@ -70,6 +70,8 @@ class Disk:
         self.hung_until = 0.0
         self.is_stuck = False
         """Whether something is to be stored and cannot be."""
+        self.is_writing = False
+        """Whether a commit is under way."""
         self.in_commit: Callable[[], object] | None = None
         """What happens in the midst of the next commit, once."""
         self._on_lost = on_lost
@@ -99,6 +101,8 @@ class Disk:
             paused = until - self.loop.now
             late = max(until, self.hung_until + paused, self._late_until + paused)
             self._late_until = late + MAX_RETRY_SECONDS + 1.0
+        elif self.is_writing:
+            self._late_until = until + 1.0
 
     def delay(self) -> float:
         """Draw the time that the next commit takes."""
@@ -217,6 +221,7 @@ class _Steps:
             self._schedule()
 
     def _schedule(self) -> None:
+        self._disk.is_writing = True
         self._writer.busy_since = clock.monotonic()
         self._disk.is_stuck = self._disk.hung_until > self._disk.loop.now
         self._timer = self._disk.loop.call_later(self._disk.delay(), self._step)
@@ -237,6 +242,7 @@ class _Steps:
             self.ended.set_exception(error)
             return
         self._disk.is_stuck = is_failing = self._writer.busy_since is not None
+        self._disk.is_writing = False
         if self._writer.ended:
             return
         if not is_failing and not self._writer.queue.empty():
