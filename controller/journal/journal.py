@@ -67,12 +67,13 @@ class Journal:
     caller must raise an alert. If it happens later, ``on_aside`` is called. ``lost``: the
     unpublished entries that could not be read from that file.
 
-    ``failed``: why commits fail at present, or None; ``on_change`` is called with each change.
-    ``on_commit`` is called when there are new entries to publish, and ``on_stored`` with them
-    directly after their commit, in the thread of the writer. ``waiting``: inputs that are not
-    committed yet. ``id``: the id of the file; ``restored``: the backup that it continues;
-    ``hand_over``: the daemon of the pair that had the tables before. ``run`` starts the writer;
-    ``open_store`` opens what it writes to.
+    ``is_flushed``: whether what an earlier run has stored is on the disk; before that it must not
+    be published, and the first commit ensures it. ``failed``: why commits fail at present, or None;
+    ``on_change`` is called with each change. ``on_commit`` is called when there are new entries to
+    publish, and ``on_stored`` with them directly after their commit, in the thread of the writer.
+    ``waiting``: inputs that are not committed yet. ``id``: the id of the file; ``restored``: the
+    backup that it continues; ``hand_over``: the daemon of the pair that had the tables before.
+    ``run`` starts the writer; ``open_store`` opens what it writes to.
     """
 
     def __init__(
@@ -116,6 +117,7 @@ class Journal:
         """Opens another reader of the journal, for any thread."""
         self.set_aside = store.set_aside
         self.lost = store.unpublished.lost
+        self.is_flushed = store.is_flushed
         self._head = store.head
         self._to_publish = EntriesToPublish(self._head.position, store.unpublished.entries)
         self._writer = JournalWriter(
@@ -317,7 +319,7 @@ class Journal:
     ) -> None:
         self.waiting -= count
         if head is not None:
-            self._head = head
+            self._head, self.is_flushed = head, True
         if published:
             self._to_publish.add(published)
             self.on_commit()

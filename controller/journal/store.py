@@ -81,7 +81,8 @@ class JournalStore:
 
     ``set_aside``: where a damaged file was moved; ``unpublished``: the unpublished entries of the
     previous file; ``head``: the end of the chain. ``replacement`` is set after another file has
-    replaced this one; every reader must then be opened again.
+    replaced this one; every reader must then be opened again. ``is_flushed``: whether all that was
+    found in the file is on the disk; if not, it is with the first commit.
     """
 
     def __init__(self, path: Path) -> None:
@@ -91,7 +92,7 @@ class JournalStore:
         self._index = WalIndex()
         self._connection, self.set_aside = open_or_replace(path)
         self._reserve_index()
-        self._flush_found_log()
+        self.is_flushed = self._flush_found_log()
         self._inode = inode(path)
         with closing(JournalReader(path)) as reader:
             self._genesis, self.head, self._cursors = (
@@ -293,13 +294,20 @@ class JournalStore:
         self.close()
         self._index.close()
 
-    def _flush_found_log(self) -> None:
+    def _flush_found_log(self) -> bool:
         """Move the log of an earlier process into the database. What that process wrote just before
         its end may be in the page cache only: published now, it could be lost with the power.
+        Return whether it is on the disk.
         """
         assert self._connection is not None
-        with suppress(sqlite3.Error):  # a disk that fails or is full: the next commit reports it
-            self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        try:
+            _, found, moved = self._connection.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+            if moved < found:  # another program reads from the log: flush it where it is
+                _flush_file(f"{self.path}-wal")
+        except (sqlite3.Error, OSError):  # a disk that fails or is full: the next commit reports it
+            self.close()  # it opens the file again, and moves the log first
+            return False
+        return True
 
     def _reserve_index(self) -> None:
         try:
@@ -331,8 +339,9 @@ class JournalStore:
             # ones need not write it: move it into the database, which is then synced. A commit that
             # is repeated need not wait for readers of the log.
             busy = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-            if busy and is_stored:
+            if busy and (is_stored or not self.is_flushed):
                 raise JournalUnusableError("the log cannot be moved into the database")
+            self.is_flushed = True
         except BaseException:
             connection.close()
             raise
@@ -411,3 +420,11 @@ def _file_size(path: str) -> int:
         return os.stat(path).st_size  # noqa: PTH116 - no path is made for each commit
     except OSError:
         return 0
+
+
+def _flush_file(path: str) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -307,8 +307,7 @@ class ModelStore(JournalStore):
         self._file = disk.open(path) or disk.create(path, 0)
         path.touch(mode=0o600)
         self._report(self._file.recover())
-        self._move_found_log()
-        self._is_open = True
+        self._is_open = self.is_flushed = self._move_found_log()
         self._is_killed = False
         self._seen_foreign: int | None = None
         self._aside: Path | None = None
@@ -323,10 +322,13 @@ class ModelStore(JournalStore):
             else self._salvage(path.with_name(before), self._file.genesis().position)
         )
 
-    def _move_found_log(self) -> None:
-        """Store what the program before may have left in the system's memory alone."""
+    def _move_found_log(self) -> bool:
+        """Store what the program before may have left in the system's memory alone. Return whether
+        that is done.
+        """
         if self._trouble.write_error is None:
             self._file.move_log()
+        return self._trouble.write_error is None
 
     def open_reader(self) -> JournalReader:
         """See :class:`JournalStore`."""
@@ -348,6 +350,7 @@ class ModelStore(JournalStore):
                 if not is_stored and self._file.head() != self.head:
                     raise JournalLostError("the file no longer holds what was stored")
                 self._file.move_log()
+                self.is_flushed = True
             self._is_open, self._seen_foreign = True, None
         if not is_stored:
             self._commit(Commit(new_rows, _saved(records, ends), dict(moves)))

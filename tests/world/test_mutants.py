@@ -21,7 +21,7 @@ from tests.world import terminal_defects as terminal
 from tests.world.cards import defects as cards
 from tests.world.carrousel import defects as carrousel
 from tests.world.dice import defects as dice
-from tests.world.faults import FAULTS
+from tests.world.faults import FAULTS, Happening
 from tests.world.people import defects as people
 from tests.world.run import Plan, plan, plan_of, run
 from tests.world.shufflers import defects as shufflers
@@ -105,7 +105,7 @@ def test_a_planted_defect_is_found(plant: Plant, monkeypatch: pytest.MonkeyPatch
 
 def start_trusts_the_log(patch: pytest.MonkeyPatch) -> None:
     """What is found in the log at a start counts as flushed."""
-    patch.setattr(ModelStore, "_move_found_log", lambda _: None)
+    patch.setattr(ModelStore, "_move_found_log", lambda _: True)
 
 
 def restore_not_reported(patch: pytest.MonkeyPatch) -> None:
@@ -141,6 +141,29 @@ def test_a_planted_defect_of_the_disk_is_found(
     faults = DISK_DEFECTS[plant]
     count = 8 * len(faults)
     assert found(plant, lambda seed: plan_of(plan(seed, 0.3, 1, count, parts=("backup",)), faults))
+
+
+def found_log_counts_as_flushed(patch: pytest.MonkeyPatch) -> None:
+    """What is found in the log is published although it could not be moved."""
+    patch.setattr(Journal, "is_flushed", property(lambda _: True, lambda *_: None), raising=False)
+
+
+@pytest.mark.parametrize("plant", [None, found_log_counts_as_flushed])
+def test_nothing_of_a_found_log_is_published_while_the_disk_is_full(
+    plant: Plant | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A commit is killed before it is flushed, the daemon starts on a full disk, and then the power
+    fails: the faults that seed 540099 had drawn among two hundred.
+    """
+    if plant is not None:
+        plant(monkeypatch)
+    faults = (
+        Happening(at=200.0, until=200.0, name="daemon killed in a commit", seed=1),
+        Happening(at=206.0, until=300.0, name="disk full", seed=1),
+        Happening(at=240.0, until=240.0, name="power cut", seed=1),
+    )
+    finding = run(Plan(1, hours=0.1, tables=2, pace=4.0, faults=faults)).finding
+    assert (finding or "").startswith("published and then lost") == (plant is not None), finding
 
 
 @pytest.mark.parametrize("plant", cards.DEFECTS, ids=lambda plant: plant.__name__)
