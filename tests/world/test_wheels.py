@@ -49,6 +49,15 @@ def test_a_number_counts_only_for_the_round_of_its_spin(kind: str, seed: int) ->
     assert outcome.finding is None, "\n".join(outcome.trace[-50:])
 
 
+@pytest.mark.parametrize("seed", [540058, 540130, 540163])
+def test_the_count_of_a_wheel_is_no_proof_after_a_silence(seed: int) -> None:
+    """An SS2 that gave up a spin counted the next one alike, and a Saturn's driver counted from 1
+    after a restart.
+    """
+    outcome = run(plan(seed, hours=1.0, tables=8, faults=200, pace=4.0))
+    assert outcome.finding is None, "\n".join(outcome.trace[-50:])
+
+
 def test_every_kind_is_drawn_but_no_croupier_where_all_commands_are_signed() -> None:
     drawn = {kind for seed in range(60) for kind in plan(seed, tables=4).wheels}
     assert drawn == {*KINDS}

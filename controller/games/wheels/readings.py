@@ -381,7 +381,9 @@ def _live_number(turn: WheelTurn, current: WheelRound, seen: WheelSeen) -> None:
         turn.unresolved(current, "number_unknown")
         return
     turn.clear_alert("number_unknown")
-    if current.missed and (reading.spin is None or reading.spin != current.spin):
+    if current.missed and (
+        current.uncounted or reading.spin is None or reading.spin != current.spin
+    ):
         candidate_round = replace(current, spin=reading.spin)
         turn.unresolved(candidate_round, "silence", number, seen.cell)
     elif seen.conflict is not None:

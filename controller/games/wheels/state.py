@@ -27,7 +27,7 @@ class WheelRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     the number held back until then; ``cell``: its place, if the wheel reports places.
     ``confirmed_by``: the person who let it continue. ``bets``: the reported ones. ``missed``: the
     device was silent since its ball fell or may have fallen, so that a number may be of another
-    spin.
+    spin; ``uncounted``: for so long that the wheel's count does not show whether it is.
     """
 
     round: int
@@ -44,6 +44,7 @@ class WheelRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     confirmed_by: str | None = None
     bets: tuple[Stake, ...] = ()
     missed: bool = False
+    uncounted: bool = False
 
     @property
     def begun(self) -> bool:
@@ -106,7 +107,8 @@ class WheelState(Rounds[WheelEntry], frozen=True, kw_only=True, omit_defaults=Tr
     ``relaunch``: the round before was void and none has followed. ``faults``: the wheel's present
     faults. ``foreign``: devices of another game, ignored in this session. ``before``: the tally
     before the oldest entry. ``second``: the round and the other place that was last reported for
-    it. ``opened``: devices whose link was opened, and nothing lost since.
+    it. ``opened``: devices whose link was opened, and nothing lost since. ``quiet_since``:
+    since when a device that is stale sent nothing, on its clock.
     """
 
     remembered_rounds: ClassVar[int] = 60
@@ -125,6 +127,7 @@ class WheelState(Rounds[WheelEntry], frozen=True, kw_only=True, omit_defaults=Tr
     before: WheelTally = WheelTally()
     second: tuple[int, str] | None = None
     opened: tuple[str, ...] = ()
+    quiet_since: float | None = None
 
     def tally(self, upto: int | None = None) -> WheelTally:
         """The tally after all remembered rounds, or after round ``upto``."""

@@ -22,7 +22,18 @@ from common.contract.events import (
     Settled,
 )
 from common.contract.refusals import RejectedError
-from common.readings import Number, Phase, Reading
+from common.readings import (
+    LinkGap,
+    LinkLate,
+    LinkStale,
+    LinkUp,
+    Number,
+    Phase,
+    Reading,
+    WheelCell,
+    WheelNumber,
+    WheelPhase,
+)
 from controller.games import stakes
 from controller.games.moves import Moves
 from controller.games.stakes import Bounds, Stake
@@ -45,6 +56,15 @@ Why = Literal[
     "no_launch",
     "undecided",
 ]
+
+
+MAX_BRIEF_SECONDS = 20.0
+"""After a silence of at most this long, the same count of the wheel is the same spin: no wheel ends
+a spin, takes bets again and lets the next ball fall so soon. The two numbers of a real SS2 that
+were closest were 39 s apart, and a Saturn launches no two balls within 20 s. After more it may be
+another spin: a wheel that was switched off counts from the beginning, and one that gave up a spin
+repeats its count.
+"""
 
 
 def _opens(turn: Any) -> bool:
@@ -135,17 +155,31 @@ class WheelTurn(Moves[WheelBook, WheelSettings, WheelState]):
 
     def silence(self, reading: Reading) -> None:
         """Record a silence of the device: what it did meanwhile is unknown."""
-        self.change(gap=True, spent=False)
-        self.miss()
+        brief = self._is_brief(reading)
+        quiet_since = reading.at - reading.age if isinstance(reading, LinkStale) else None
+        self.change(gap=True, spent=False, quiet_since=quiet_since)
+        self.miss(uncounted=not brief)
         self.course.silent(self, reading)
 
-    def miss(self) -> None:
+    def _is_brief(self, reading: Reading) -> bool:
+        """Whether this reading tells of a silence that was too short for another spin. One of a
+        lost link never is: its time is not known after a restart or a suspension.
+        """
+        if isinstance(reading, LinkLate):
+            return reading.silence <= MAX_BRIEF_SECONDS
+        if isinstance(reading, LinkUp):
+            since = self.state.quiet_since
+            return since is not None and reading.at - since <= MAX_BRIEF_SECONDS
+        return isinstance(reading, LinkStale | LinkGap | WheelPhase | WheelNumber | WheelCell)
+
+    def miss(self, *, uncounted: bool = False) -> None:
         """Record that the number of the round in progress may have come unseen: its ball runs, or
-        was thrown by a person who has closed the bets.
+        was thrown by a person who has closed the bets. ``uncounted``: for so long that the wheel
+        may meanwhile have counted another spin as it counted this one.
         """
         current = self.state.current
         if current and (current.closed if self.settings.phases == "person" else current.begun):
-            self.change_current(missed=True)
+            self.change_current(missed=True, uncounted=current.uncounted or uncounted)
 
     # The round in progress
 

@@ -4,8 +4,12 @@ person may confirm.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+import pytest
+
 from common.contract.events import BetsClosed, RoundOpened, RoundResult, RoundUnresolved
-from common.readings import LinkGarbage, LinkLost, LinkOpen, LinkStale, LinkUp
+from common.readings import LinkGarbage, LinkLate, LinkLost, LinkOpen, LinkStale, LinkUp
 from tests.support.games.outcomes import outcome_of
 from tests.support.games.play import of_kind, only, whats
 from tests.support.games.roulette_play import Play
@@ -13,6 +17,22 @@ from tests.support.games.roulette_play import Play
 
 def silence(play: Play) -> None:
     play.take(LinkStale(at=play.at, device="wheel", age=5.0), LinkUp(at=play.at, device="wheel"))
+
+
+def silence_of(play: Play, seconds: float) -> None:
+    play.take(LinkStale(at=play.at + 5.0, device="wheel", age=5.0))
+    play.take(LinkUp(at=play.at + seconds, device="wheel"))
+
+
+def late(play: Play, seconds: float) -> None:
+    """Reports of the wheel come late, after a silence of so many seconds."""
+    play.take(LinkLate(at=play.at, device="wheel", frames=3, silence=seconds))
+
+
+def unplugged(play: Play) -> None:
+    play.take(
+        LinkLost(at=play.at, device="wheel", reason="unplugged"), LinkUp(at=play.at, device="wheel")
+    )
 
 
 def test_a_number_known_only_after_a_silence_is_a_candidate(play: Play) -> None:
@@ -96,9 +116,7 @@ def test_a_silence_in_which_nothing_happened_changes_nothing(play: Play) -> None
     assert play.phase("bets_open", 1) == []
     play.phase("ball_in_rim", 1)
     play.phase("no_more_bets", 1)
-    play.take(
-        LinkLost(at=play.at, device="wheel", reason="unplugged"), LinkUp(at=play.at, device="wheel")
-    )
+    late(play, 0.8)
     assert only(play.number(8, 1), RoundResult).round == 1
 
 
@@ -231,7 +249,29 @@ def test_bets_that_a_person_closes_after_a_restart_are_of_the_next_number() -> N
     assert only(play.number(8), RoundResult).round == 1
 
 
-def test_a_number_with_the_count_of_the_round_is_its_result_after_a_silence(play: Play) -> None:
+def test_a_number_with_the_count_of_the_round_is_its_result_after_a_moment(play: Play) -> None:
+    """No wheel ends a spin and lets the next ball fall within twenty seconds."""
     play.until_closed(1)
-    silence(play)
+    silence_of(play, 15.5)
+    late(play, 15.5)
+    play.take(LinkGarbage(at=play.at, device="wheel", frame="?", bytes=4))
     assert only(play.number(8, 1), RoundResult).round == 1
+
+
+@pytest.mark.parametrize(
+    "hide",
+    [lambda play: silence_of(play, 21.0), unplugged, reopened, lambda play: late(play, 21.0)],
+    ids=["silent", "unplugged", "restarted", "late"],
+)
+def test_the_count_of_the_round_is_no_proof_after_a_silence(
+    play: Play, hide: Callable[[Play], None]
+) -> None:
+    """A wheel that was switched off meanwhile counts from the beginning, one that gave up a spin
+    repeats its count, and a driver that counts itself begins with 1 at each start.
+    """
+    play.until_closed(1)
+    hide(play)
+    late(play, 1.2)  # what follows proves nothing of the silence before
+    unresolved = only(play.number(8, 1), RoundUnresolved)
+    assert (unresolved.round, unresolved.why, unresolved.candidate) == (1, "silence", 8)
+    assert only(play.spin(9, 2), RoundResult).round == 2
