@@ -92,12 +92,12 @@ def uptime_ns() -> int:
 
 def mono_ns() -> int:
     """Return the present ``mono_ns``: nanoseconds since this program started, modulo 2^53."""
-    return _source.uptime_ns() % MONO_WRAP
+    return uptime_ns() % MONO_WRAP
 
 
 def mono_age_ns(moment: int) -> int:
     """Return the nanoseconds since ``moment``, a ``mono_ns`` of this program."""
-    return (_source.uptime_ns() - moment) % MONO_WRAP
+    return (uptime_ns() - moment) % MONO_WRAP
 
 
 def thread_time() -> float:

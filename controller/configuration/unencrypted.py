@@ -40,14 +40,14 @@ def unencrypted(configuration: Configuration) -> Iterator[str]:
 
 def _clear(configuration: Configuration) -> Iterator[tuple[str, Iterable[str], str]]:
     """Yield the addresses that are used without encryption: place, addresses, kind."""
-    brokers = {"broker.url": configuration.broker.url}
-    brokers |= {
-        f"archive.site[{number}].url": site.url
+    brokers = [("broker", configuration.broker.url)]
+    brokers += [
+        (f"archive.site[{number}]", site.url)
         for number, site in enumerate(configuration.archive.site)
-    }
-    for place, url in brokers.items():
+    ]
+    for section, url in brokers:
         if url.startswith("mqtt://"):
-            yield place, addresses(url), "mqtt"
+            yield f"{section}.url", addresses(url), "mqtt"
     standby = configuration.standby
     if standby is not None and not standby.ca_file and not standby.cert_file:
         yield "standby.servers", (url for url in standby.servers if url.startswith("nats:")), "nats"

@@ -269,11 +269,8 @@ class Publisher:
 
     @contextlib.asynccontextmanager
     async def _connect(self) -> AsyncIterator[PublisherConnection]:
-        if not self._journal.is_flushed:  # a power cut could take what would be published now
-            raise Disconnected(
-                "no connection before the journal can store: what an earlier run wrote to its log "
-                "may not be on the disk"
-            )
+        if not self._journal.is_flushed:
+            raise Disconnected("the journal must store first: its log may not be on the disk yet")
         # otherwise connecting could end the connection of the daemon that has the right to publish
         await self._exclusive.confirm()
         connection = PublisherConnection(

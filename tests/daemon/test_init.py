@@ -278,7 +278,7 @@ def test_a_full_disk_is_named_and_leaves_no_empty_file(
     full: str,
 ) -> None:
     plugged([], [])
-    truly, descriptor_of = Path.open, os.open
+    truly, flush = Path.open, os.fsync
 
     def opened(path: Path, mode: str = "r", *rest: Any, **how: Any) -> Any:
         file = truly(path, mode, *rest, **how)
@@ -287,14 +287,12 @@ def test_a_full_disk_is_named_and_leaves_no_empty_file(
         file.close()
         return truly(Path("/dev/full"), "w")
 
-    def opened_part(path: Any, flags: int, *rest: Any, **how: Any) -> int:
-        descriptor = descriptor_of(path, flags, *rest, **how)
-        if not Path(path).name.startswith(f".{full}."):
-            return descriptor
-        os.close(descriptor)
-        return descriptor_of("/dev/full", os.O_WRONLY)
+    def flushed(descriptor: int) -> None:
+        if Path(f"/proc/self/fd/{descriptor}").readlink().name == f"{full}.part":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        flush(descriptor)
 
-    monkeypatch.setattr(os, "open", opened_part)
+    monkeypatch.setattr(os, "fsync", flushed)
     monkeypatch.setattr(Path, "open", opened)
     file = tmp_path / "first.toml"
     assert main(["init", str(file), *DECREE]) == 1

@@ -71,7 +71,7 @@ class Disk:
         self.is_stuck = False
         """Whether something is to be stored and cannot be."""
         self.is_writing = False
-        """Whether a commit is under way."""
+        """Whether a commit is under way, or is to be tried again."""
         self.in_commit: Callable[[], object] | None = None
         """What happens in the midst of the next commit, once."""
         self._on_lost = on_lost
@@ -97,12 +97,10 @@ class Disk:
         """What writes to it does nothing until then: what waits now is stored later still, and a
         timer that runs now may stand still as long.
         """
-        if self.trouble_until > self.loop.now:
+        if self.trouble_until > self.loop.now or self.is_writing:
             paused = until - self.loop.now
             late = max(until, self.hung_until + paused, self._late_until + paused)
             self._late_until = late + MAX_RETRY_SECONDS + 1.0
-        elif self.is_writing:
-            self._late_until = until + 1.0
 
     def delay(self) -> float:
         """Draw the time that the next commit takes."""
@@ -242,7 +240,7 @@ class _Steps:
             self.ended.set_exception(error)
             return
         self._disk.is_stuck = is_failing = self._writer.busy_since is not None
-        self._disk.is_writing = False
+        self._disk.is_writing = is_failing
         if self._writer.ended:
             return
         if not is_failing and not self._writer.queue.empty():

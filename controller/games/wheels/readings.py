@@ -169,9 +169,9 @@ def on_open(turn: WheelTurn, reading: LinkOpen) -> None:
     turn.silence(reading)
 
 
-def on_garbage(turn: WheelTurn, reading: LinkGarbage) -> None:  # noqa: ARG001 - any
+def on_garbage(turn: WheelTurn, reading: LinkGarbage) -> None:
     """Handle bytes that are no report: a number may have been among them."""
-    turn.miss()
+    turn.miss(reading)
 
 
 def report_foreign(turn: WheelTurn, reading: Reading, detail: str) -> None:

@@ -28,6 +28,7 @@ class WheelRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     ``confirmed_by``: the person who let it continue. ``bets``: the reported ones. ``missed``: the
     device was silent since its ball fell or may have fallen, so that a number may be of another
     spin; ``uncounted``: for so long that the wheel's count does not show whether it is.
+    ``quiet_since``: since when the device sends nothing, on its clock.
     """
 
     round: int
@@ -45,6 +46,7 @@ class WheelRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     bets: tuple[Stake, ...] = ()
     missed: bool = False
     uncounted: bool = False
+    quiet_since: float | None = None
 
     @property
     def begun(self) -> bool:
@@ -107,8 +109,7 @@ class WheelState(Rounds[WheelEntry], frozen=True, kw_only=True, omit_defaults=Tr
     ``relaunch``: the round before was void and none has followed. ``faults``: the wheel's present
     faults. ``foreign``: devices of another game, ignored in this session. ``before``: the tally
     before the oldest entry. ``second``: the round and the other place that was last reported for
-    it. ``opened``: devices whose link was opened, and nothing lost since. ``quiet_since``:
-    since when a device that is stale sent nothing, on its clock.
+    it. ``opened``: devices whose link was opened, and nothing lost since.
     """
 
     remembered_rounds: ClassVar[int] = 60
@@ -127,7 +128,6 @@ class WheelState(Rounds[WheelEntry], frozen=True, kw_only=True, omit_defaults=Tr
     before: WheelTally = WheelTally()
     second: tuple[int, str] | None = None
     opened: tuple[str, ...] = ()
-    quiet_since: float | None = None
 
     def tally(self, upto: int | None = None) -> WheelTally:
         """The tally after all remembered rounds, or after round ``upto``."""

@@ -24,6 +24,7 @@ from common.contract.events import (
 from common.contract.refusals import RejectedError
 from common.readings import (
     LinkGap,
+    LinkGarbage,
     LinkLate,
     LinkStale,
     LinkUp,
@@ -65,6 +66,19 @@ were closest were 39 s apart, and a Saturn launches no two balls within 20 s. Af
 another spin: a wheel that was switched off counts from the beginning, and one that gave up a spin
 repeats its count.
 """
+
+
+def _is_brief(reading: Reading, quiet_since: float | None) -> bool:
+    """Whether this reading is of damaged bytes, or of a silence that was too short for another
+    spin. One of a lost link never is: its time is not known after a restart or a suspension.
+    """
+    if isinstance(reading, LinkLate):
+        return reading.silence <= MAX_BRIEF_SECONDS
+    if isinstance(reading, LinkUp):
+        return quiet_since is not None and reading.at - quiet_since <= MAX_BRIEF_SECONDS
+    return isinstance(
+        reading, LinkGarbage | LinkStale | LinkGap | WheelPhase | WheelNumber | WheelCell
+    )
 
 
 def _opens(turn: Any) -> bool:
@@ -155,31 +169,21 @@ class WheelTurn(Moves[WheelBook, WheelSettings, WheelState]):
 
     def silence(self, reading: Reading) -> None:
         """Record a silence of the device: what it did meanwhile is unknown."""
-        brief = self._is_brief(reading)
-        quiet_since = reading.at - reading.age if isinstance(reading, LinkStale) else None
-        self.change(gap=True, spent=False, quiet_since=quiet_since)
-        self.miss(uncounted=not brief)
+        self.change(gap=True, spent=False)
+        self.miss(reading)
         self.course.silent(self, reading)
 
-    def _is_brief(self, reading: Reading) -> bool:
-        """Whether this reading tells of a silence that was too short for another spin. One of a
-        lost link never is: its time is not known after a restart or a suspension.
-        """
-        if isinstance(reading, LinkLate):
-            return reading.silence <= MAX_BRIEF_SECONDS
-        if isinstance(reading, LinkUp):
-            since = self.state.quiet_since
-            return since is not None and reading.at - since <= MAX_BRIEF_SECONDS
-        return isinstance(reading, LinkStale | LinkGap | WheelPhase | WheelNumber | WheelCell)
-
-    def miss(self, *, uncounted: bool = False) -> None:
+    def miss(self, reading: Reading) -> None:
         """Record that the number of the round in progress may have come unseen: its ball runs, or
-        was thrown by a person who has closed the bets. ``uncounted``: for so long that the wheel
-        may meanwhile have counted another spin as it counted this one.
+        was thrown by a person who has closed the bets.
         """
         current = self.state.current
         if current and (current.closed if self.settings.phases == "person" else current.begun):
-            self.change_current(missed=True, uncounted=current.uncounted or uncounted)
+            self.change_current(
+                missed=True,
+                uncounted=current.uncounted or not _is_brief(reading, current.quiet_since),
+                quiet_since=reading.at - reading.age if isinstance(reading, LinkStale) else None,
+            )
 
     # The round in progress
 
