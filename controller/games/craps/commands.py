@@ -79,6 +79,7 @@ def open_bets(turn: CrapsTurn, command: BetsOpen) -> None:
 def close_bets(turn: CrapsTurn, command: BetsClose) -> None:
     """Close the bets: the shooter throws at once."""
     turn.change(gap=False, airborne=None)
+    turn.change_current(uncounted=False, quiet_since=None)
     if turn.settings.early_throw == "ignored" and turn.state.dice != "moving":
         turn.change(moved=False)
         turn.change_current(throw=None, frames=())

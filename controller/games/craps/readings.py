@@ -21,6 +21,7 @@ from common.readings import (
 from controller.games.craps.state import CrapsEntry, CrapsRound, CrapsState
 from controller.games.craps.turn import DECISIONS, DICE_DECISIONS, CrapsTurn, are_dice
 from controller.games.moves import frames_of
+from controller.games.silences import is_brief, quiet_since_of
 
 FAULT_TROUBLES: Mapping[DiceFaultName, str] = {
     "no_read": "dice_unread",
@@ -137,11 +138,16 @@ def on_fault(turn: CrapsTurn, reading: DiceFault) -> None:
         _leave_undecided(turn, reading, trouble)
 
 
-def on_silence(turn: CrapsTurn, _reading: AnyReading) -> None:
+def on_silence(turn: CrapsTurn, reading: AnyReading) -> None:
     """Record a silence of the device: what the dice did meanwhile is unknown."""
-    state = turn.state
-    now = None if state.current is None else state.current.throw
+    state, current = turn.state, turn.state.current
+    now = None if current is None else current.throw
     turn.change(gap=True, airborne=state.airborne if state.gap else now, dice=None)
+    if current is not None:
+        turn.change_current(
+            uncounted=current.uncounted or not is_brief(reading, current.quiet_since),
+            quiet_since=quiet_since_of(reading),
+        )
 
 
 def on_garbage(turn: CrapsTurn, reading: LinkGarbage) -> None:
@@ -158,7 +164,7 @@ def _thrown(turn: CrapsTurn, current: CrapsRound, reading: DiceRead) -> None:
     if not current.closed and not turn.by_itself and turn.settings.early_throw == "ignored":
         turn.change(moved=False)
         return
-    in_doubt = turn.state.gap and not _next(turn, reading)
+    in_doubt = turn.state.gap and not _next(turn, current, reading)
     throw = current.throw if reading.throw is None else reading.throw
     early = (current.early or not current.closed) and not turn.by_itself
     turn.change_current(throw=throw, early=early, frames=current.frames + frames_of(reading))
@@ -233,23 +239,23 @@ def land(turn: CrapsTurn, dice: tuple[int, ...], reported_by: str | None = None)
 
 def _nothing_missed(turn: CrapsTurn, reading: DiceState) -> bool:
     """Whether the device's report shows that no throw that counts was missed in the silence."""
-    state = turn.state
+    state, current = turn.state, turn.state.current
     if reading.state == "moving" or reading.throw is None:
         return False
-    new = (
-        reading.state == "idle"
-        and not state.entries
-        and not (state.current and state.current.closed)
-    )
-    return new or reading.throw == state.throw
+    new = reading.state == "idle" and not state.entries and not (current and current.closed)
+    uncounted = current is not None and current.uncounted
+    return new or (not uncounted and reading.throw == state.throw)
 
 
-def _next(turn: CrapsTurn, reading: DiceRead) -> bool:
-    """Whether the device's own count shows that the silence hid no throw."""
-    before, airborne = turn.state.throw, turn.state.airborne
-    return reading.throw is not None and (
-        reading.throw == airborne or (before is not None and reading.throw == before + 1)
-    )
+def _next(turn: CrapsTurn, current: CrapsRound, reading: DiceRead) -> bool:
+    """Whether the device's own count shows that the silence hid no throw. It does not after a
+    silence in which the device may have been switched off, nor if it had counted none before: one
+    that was switched on again counts its first throw alike.
+    """
+    before, airborne = turn.state.throw or 0, turn.state.airborne
+    if current.uncounted or reading.throw is None:
+        return False
+    return reading.throw == airborne or 0 < before == reading.throw - 1
 
 
 def _is_repeat(turn: CrapsTurn, reading: DiceRead) -> bool:

@@ -38,7 +38,9 @@ class CrapsRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     ``throw``: the device's own count of it. ``frames``: its evidence so far, oldest first.
     ``early``: the dice moved before its bets were closed. ``said``: the breaches reported so far.
     ``asks``: the commands one of which answers its question. ``dice``: the total held back until
-    then. ``confirmed_by``: the person who let it continue.
+    then. ``confirmed_by``: the person who let it continue. ``uncounted``: the device was silent for
+    so long that its count does not show whether a throw came; ``quiet_since``: since when it sends
+    nothing, on its clock.
     """
 
     round: int
@@ -50,6 +52,8 @@ class CrapsRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     asks: tuple[str, ...] = ()
     dice: Dice | None = None
     confirmed_by: str | None = None
+    uncounted: bool = False
+    quiet_since: float | None = None
 
 
 class CrapsEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):

@@ -99,7 +99,7 @@ class CrapsTurn(Moves[Craps, CrapsSettings, CrapsState]):
 
     def begin(self) -> CrapsRound:
         """Begin the next round without an event: its bets opened unseen."""
-        current = CrapsRound(round=self.state.round + 1)
+        current = CrapsRound(round=self.state.round + 1, uncounted=self.state.gap)
         self.change(round=current.round, current=current, relaunch=False, stray=False)
         return current
 

@@ -22,21 +22,10 @@ from common.contract.events import (
     Settled,
 )
 from common.contract.refusals import RejectedError
-from common.readings import (
-    LinkGap,
-    LinkGarbage,
-    LinkLate,
-    LinkStale,
-    LinkUp,
-    Number,
-    Phase,
-    Reading,
-    WheelCell,
-    WheelNumber,
-    WheelPhase,
-)
+from common.readings import Number, Phase, Reading
 from controller.games import stakes
 from controller.games.moves import Moves
+from controller.games.silences import is_brief, quiet_since_of
 from controller.games.stakes import Bounds, Stake
 from controller.games.wheels.settings import Policy, WheelBreach, WheelSettings
 from controller.games.wheels.state import WheelEntry, WheelRound, WheelState
@@ -57,28 +46,6 @@ Why = Literal[
     "no_launch",
     "undecided",
 ]
-
-
-MAX_BRIEF_SECONDS = 20.0
-"""After a silence of at most this long, the same count of the wheel is the same spin: no wheel ends
-a spin, takes bets again and lets the next ball fall so soon. The two numbers of a real SS2 that
-were closest were 39 s apart, and a Saturn launches no two balls within 20 s. After more it may be
-another spin: a wheel that was switched off counts from the beginning, and one that gave up a spin
-repeats its count.
-"""
-
-
-def _is_brief(reading: Reading, quiet_since: float | None) -> bool:
-    """Whether this reading is of damaged bytes, or of a silence that was too short for another
-    spin. One of a lost link never is: its time is not known after a restart or a suspension.
-    """
-    if isinstance(reading, LinkLate):
-        return reading.silence <= MAX_BRIEF_SECONDS
-    if isinstance(reading, LinkUp):
-        return quiet_since is not None and reading.at - quiet_since <= MAX_BRIEF_SECONDS
-    return isinstance(
-        reading, LinkGarbage | LinkStale | LinkGap | WheelPhase | WheelNumber | WheelCell
-    )
 
 
 def _opens(turn: Any) -> bool:
@@ -181,8 +148,8 @@ class WheelTurn(Moves[WheelBook, WheelSettings, WheelState]):
         if current and (current.closed if self.settings.phases == "person" else current.begun):
             self.change_current(
                 missed=True,
-                uncounted=current.uncounted or not _is_brief(reading, current.quiet_since),
-                quiet_since=reading.at - reading.age if isinstance(reading, LinkStale) else None,
+                uncounted=current.uncounted or not is_brief(reading, current.quiet_since),
+                quiet_since=quiet_since_of(reading),
             )
 
     # The round in progress

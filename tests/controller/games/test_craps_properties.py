@@ -91,8 +91,11 @@ class Croupier:
         self.send("bets.open")
         if luck() < 0.97:
             self.send("bets.close")
-        if luck() < 0.05:
+        if (silence := luck()) < 0.01:
             play.gap()
+        elif silence < 0.05:
+            play.take(LinkStale(at=play.now(), device="dice", age=5.0))
+            play.take(LinkUp(at=play.now(), device="dice"))
         if luck() < 0.97:
             play.move()
         if luck() < 0.04:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -211,12 +212,22 @@ def test_a_throw_after_a_silence_is_a_candidate(decree: str) -> None:
     assert play.state.shooter == 2
 
 
+def brief_silence(play: Play) -> None:
+    play.take(LinkStale(at=play.at + 5.0, device="dice", age=5.0))
+    play.take(LinkUp(at=play.at + 15.0, device="dice"))
+
+
+def long_silence(play: Play) -> None:
+    play.take(LinkStale(at=play.at + 5.0, device="dice", age=5.0))
+    play.take(LinkUp(at=play.at + 21.0, device="dice"))
+
+
 def test_the_count_of_the_device_shows_that_no_throw_was_missed() -> None:
     play = table(rounds="dice", shooter="unwatched")
     play.throw(2, 4)
-    play.gap()
+    brief_silence(play)
     assert outcome_of(only(play.throw(2, 3), RoundResult)).total == 5
-    play.gap()
+    brief_silence(play)
     play.throws += 1
     assert only(play.throw(2, 3), RoundUnresolved).dice == (2, 3)
 
@@ -224,9 +235,57 @@ def test_the_count_of_the_device_shows_that_no_throw_was_missed() -> None:
 def test_dice_that_lie_still_with_the_count_of_before_the_silence() -> None:
     play = table(rounds="dice", shooter="unwatched")
     play.throw(2, 4)
-    play.gap()
+    brief_silence(play)
     play.state_said("idle")
     play.throws += 5
+    assert outcome_of(only(play.throw(2, 3), RoundResult)).total == 5
+
+
+@pytest.mark.parametrize("hide", [Play.gap, long_silence], ids=["link lost", "long silence"])
+@pytest.mark.parametrize("rounds", ["dice", "keys"])
+@pytest.mark.parametrize("first_report", [None, "idle"])
+def test_a_count_that_fits_is_no_proof_after_a_long_silence(
+    rounds: str, hide: Callable[[Play], object], first_report: str | None
+) -> None:
+    """A reader that was switched off counts from the beginning, and may have come as far again."""
+    play = table(rounds=rounds, shooter="unwatched")
+    if rounds == "keys":
+        play.bets()
+    play.throw(2, 4)
+    if rounds == "keys":
+        play.bets()
+    hide(play)
+    if first_report is not None:
+        play.state_said(first_report)
+    lost = only(play.throw(2, 3), RoundUnresolved)
+    assert (lost.round, lost.why, lost.dice) == (2, "silence", (2, 3))
+
+
+def test_a_throw_in_the_air_with_the_same_count_after_a_long_silence() -> None:
+    play = table(shooter="unwatched")
+    play.bets()
+    play.move()
+    long_silence(play)
+    assert only(play.lie(3, 4), RoundUnresolved).dice == (3, 4)
+
+
+def test_the_first_count_of_a_reader_is_no_proof() -> None:
+    """One that is switched on again counts its first throw alike."""
+    play = table(shooter="unwatched")
+    play.throws = -1
+    play.move()
+    play.lie(3, 4)
+    play.bets()
+    play.take(LinkGap(at=play.now(), device="dice", lost=1))
+    assert only(play.throw(2, 3), RoundUnresolved).dice == (2, 3)
+
+
+def test_bets_that_a_person_closes_after_a_long_silence_are_of_the_next_throw() -> None:
+    play = table(shooter="unwatched")
+    play.play(2, 2)
+    play.send("bets.open", role="croupier")
+    long_silence(play)
+    play.send("bets.close", role="croupier")
     assert outcome_of(only(play.throw(2, 3), RoundResult)).total == 5
 
 
@@ -394,19 +453,19 @@ def test_a_restart_in_the_middle_of_a_series(decree: str) -> None:
     play.again()
     play.gap()
     assert (play.shown, play.game.view(play.state).history()) == (shown, lines)
-    assert outcome_of(only(play.throw(3, 6), RoundResult)).point == 9
+    assert only(play.throw(3, 6), RoundUnresolved).dice == (3, 6)
+    assert outcome_of(only(play.send("round.confirm"), RoundResult)).point == 9
 
 
 def test_a_restart_while_the_dice_are_in_the_air() -> None:
+    """The reader may have been switched off too: its count does not show that it is this throw."""
     play = table()
     play.totals(9)
     play.bets()
     play.move()
     play.again()
     play.gap()
-    assert (
-        outcome_of(only(play.lie(3, 4), RoundResult)).point == 9
-    )  # the device's own count shows that it is this throw
+    assert only(play.lie(3, 4), RoundUnresolved).dice == (3, 4)
 
 
 def test_a_restart_with_an_uncounted_throw() -> None:
