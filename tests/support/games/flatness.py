@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import ast
 import asyncio
-import gc
 import inspect
 import sys
 from collections.abc import Iterator
@@ -19,6 +18,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import FrameType
 from typing import Any
+
+from structlog.testing import capture_logs
 
 from common.contract.commands import BetsClose, BetsOpen, SessionOpen, ShoeStart
 from common.readings import CardDrawn, LinkUp, WheelNumber, WheelPhase
@@ -88,9 +89,7 @@ def methods(kind: type) -> int:
 
 @contextmanager
 def profiled() -> Iterator[list[str]]:
-    """The files of our functions, in the order in which they are called. No garbage is collected
-    meanwhile: what other tests have left would call functions that are no part of the way.
-    """
+    """The files of our functions, in the order in which they are called."""
     called: list[str] = []
 
     def profile(frame: FrameType, event: str, _arg: Any) -> None:
@@ -98,13 +97,11 @@ def profiled() -> Iterator[list[str]]:
         if event == "call" and name.startswith(OURS):
             called.append(name)
 
-    gc.disable()
     sys.setprofile(profile)
     try:
         yield called
     finally:
         sys.setprofile(None)
-        gc.enable()
 
 
 def between(called: list[str]) -> int:
@@ -137,11 +134,15 @@ def fourth_card() -> int:
 
 async def journeys() -> dict[str, int]:
     """The jumps of a signed command until its reply, and of the reading of a result until it is
-    queued for the journal.
+    queued for the journal. Without the log's own way, which depends on how it is configured.
     """
     spin = [each for each in spins(5) if isinstance(each, LinkUp | WheelPhase | WheelNumber)]
     order = token(claims(LASA, "session.open"))
-    with TemporaryDirectory() as folder, closing(Journal(Path(folder) / "journal")) as journal:
+    with (
+        TemporaryDirectory() as folder,
+        closing(Journal(Path(folder) / "journal")) as journal,
+        capture_logs(),
+    ):
         api = make(journal)
         runner = api._served["r1"].runner
         await runner.drain()  # what the start of the table stored is no part of the command
