@@ -35,8 +35,11 @@ def cocked_die_counts(patch: pytest.MonkeyPatch) -> None:
 
 
 def late_dice_count_as_live(patch: pytest.MonkeyPatch) -> None:
-    """Nobody asks how long the reports of a board have waited."""
+    """Nobody asks how long the reports of a board have waited, nor how long it was silent: either
+    check alone prevents a wrong result.
+    """
     patch.setattr(LinkReader, "_waited", lambda _: 0.0)
+    patch.setattr(readings, "is_brief", lambda *_: True)
     is_late = Lateness.is_late
 
     def never(lateness: Lateness, sent: float, now: float) -> bool:
