@@ -29,8 +29,8 @@ ROOT = Path(__file__).parents[2]
 PURE = ("-m", "not process and not slow", "--numprocesses", "4", "--dist", "worksteal")
 REAL = ("-m", "essential", "--numprocesses", "4", "--dist", "loadscope")
 REST = ("-m", "(process or slow) and not essential", "--dist", "loadscope")
-REST_WORKERS = 12
-"""Six for each of two processors: most of these tests wait most of the time."""
+REST_WORKERS = 8
+"""Four for each of two processors: most of these tests wait most of the time."""
 # Worlds are shared by the tests of a module; modules begin in the order of their cost.
 IN_ORDER = "--no-loadscope-reorder"
 RERUNS_PER_FAILURE = 2
