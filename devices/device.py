@@ -272,7 +272,7 @@ class DeviceSupervisor:
         """
         now = self._clock()
         if not data:
-            # a thread that has not looked for so long is as good as silent
+            # what a thread has not looked at for longer than that counts as silence
             known = 0.0 if waited > MAX_LIVE_DELAY_SECONDS else waited * self._speed
             self._apply(BytesReceived(clock_time(now - known) if known else now, data))
             return self._wait(now)

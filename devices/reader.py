@@ -71,7 +71,7 @@ class LinkReader:
         self._opened = self._now()
         # when the descriptor was last known to be empty; -inf: bytes may have waited from before
         self._empty = -inf if link.is_readable() else self._opened
-        self._silent = -inf  # the same as the link's thread knows it
+        self._silent = -inf  # when the thread of the link last knew it to be empty
         self._drained = True
         self.ended: asyncio.Future[str] = self._loop.create_future()
         self.failure: LinkFailedError | None = None

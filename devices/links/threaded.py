@@ -51,7 +51,7 @@ class ThreadedLink:
         """None if the link proves ``silent_at``. Else when the thread began to wait for the bytes
         last read: nothing had arrived by then, unless this process was stopped after that time.
         """
-        self._idle_at = running_seconds()  # what was kept before the opening is the codec's matter
+        self._idle_at = running_seconds()  # the codec judges what was kept before the opening
         self._stop = threading.Event()
         self._thread = threading.Thread(target=self._run, name=f"reader {name}", daemon=True)
         self._thread.start()

@@ -117,14 +117,21 @@ class WriteOnRequest(RecordingThread):
                 recorder.write_queued()
 
 
+def written_on_request(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> tuple[WriteOnRequest, DeviceRecorder, list[str | None]]:
+    """A recorder whose thread writes when it is asked to, and what it reports."""
+    thread = WriteOnRequest()
+    monkeypatch.setattr("devices.recorder.THREAD", thread)
+    told: list[str | None] = []
+    return thread, DeviceRecorder(RecordingWriter(path, {}), told.append), told
+
+
 def test_a_run_that_finds_half_its_room_is_missing_as_a_whole_and_counted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    thread = WriteOnRequest()
-    monkeypatch.setattr("devices.recorder.THREAD", thread)
     path = tmp_path / "wheel.rec"
-    told: list[str | None] = []
-    recorder = DeviceRecorder(RecordingWriter(path, {}), told.append)
+    thread, recorder, told = written_on_request(path, monkeypatch)
 
     def run(at: float, data: bytes) -> None:
         for number, byte in enumerate(data):
@@ -151,11 +158,8 @@ def test_a_run_that_finds_half_its_room_is_missing_as_a_whole_and_counted(
 def test_all_lines_that_wait_are_one_write_and_those_before_a_cut_are_not_missing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    thread = WriteOnRequest()
-    monkeypatch.setattr("devices.recorder.THREAD", thread)
     path = tmp_path / "wheel.rec"
-    told: list[str | None] = []
-    recorder = DeviceRecorder(RecordingWriter(path, {}), told.append)
+    thread, recorder, told = written_on_request(path, monkeypatch)
     writes: list[int] = []
     write = os.write
 

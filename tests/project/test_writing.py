@@ -65,8 +65,9 @@ def writes(call: ast.Call) -> bool:
 def writers(tree: ast.AST, place: str = "") -> Iterator[str]:
     """Yield the function of each call that writes a file."""
     for node in ast.iter_child_nodes(tree):
-        is_named = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-        inner = f"{place}.{node.name}" if is_named else place  # type: ignore[attr-defined]
+        inner = place
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            inner = f"{place}.{node.name}"
         if isinstance(node, ast.Call) and writes(node):
             yield inner.lstrip(".")
         yield from writers(node, inner)

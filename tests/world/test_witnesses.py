@@ -70,7 +70,7 @@ def test_an_old_report_never_counts_for_another_round(seed: int) -> None:
 
 
 def test_a_report_after_a_suspension_is_of_no_round_that_ended_before() -> None:
-    """The clock stood still: the sensor reports a spin that nobody else saw."""
+    """Clocks stop in a suspension: the sensor reports a spin that only it has seen."""
     outcome = run(plan(139, 0.3, 2, 25, 4.0, parts=("witnesses",)))
     assert outcome.finding is None, "\n".join(outcome.trace[-50:])
 

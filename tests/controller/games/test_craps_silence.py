@@ -466,6 +466,7 @@ def test_a_restart_while_the_dice_are_in_the_air() -> None:
     play.again()
     play.gap()
     assert only(play.lie(3, 4), RoundUnresolved).dice == (3, 4)
+    assert outcome_of(only(play.send("round.confirm"), RoundResult)).point == 9
 
 
 def test_a_restart_with_an_uncounted_throw() -> None:
