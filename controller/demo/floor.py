@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import ctypes
+import os
+import signal
 import subprocess
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -20,6 +23,7 @@ CHECK_INTERVAL_SECONDS = 0.02
 """Seconds between two checks of a condition."""
 EXIT_SECONDS = 2.0
 """Maximum seconds between the first symptom of a program's end and its exit."""
+_PR_SET_PDEATHSIG = 1  # prctl(2)
 
 
 class DemoError(NovamasError):
@@ -53,11 +57,11 @@ class DemoFloor:
         with (self.room / f"{name}.log").open("wb") as log:
             program = subprocess.Popen(  # noqa: S603 - fixed commands
                 words,
-                # a simulator ends when this pipe closes, even if the demo is killed
                 stdin=subprocess.PIPE,
                 stdout=None if on_terminal else log,
                 stderr=log,
                 start_new_session=not on_terminal,
+                preexec_fn=_end_with_parent(),
                 **self._options,
             )
         self._programs[name] = program
@@ -123,3 +127,17 @@ class DemoFloor:
             with contextlib.suppress(BrokenPipeError):
                 assert program.stdin is not None
                 program.stdin.close()
+
+
+def _end_with_parent() -> Callable[[], None]:
+    """Return what a new program calls before it begins: the kernel then sends it SIGTERM when the
+    main thread of this process ends, even if it was killed.
+    """
+    parent, prctl = os.getpid(), ctypes.CDLL(None).prctl
+
+    def prepare() -> None:
+        prctl(_PR_SET_PDEATHSIG, signal.SIGTERM, 0, 0, 0)
+        if os.getppid() != parent:  # it ended before this call
+            os.kill(os.getpid(), signal.SIGTERM)
+
+    return prepare

@@ -307,6 +307,13 @@ def test_sigterm_and_sighup_end_it(
     assert left_behind(tmp_path) == []
 
 
+def test_a_killed_demo_leaves_no_program_running(
+    demo: subprocess.Popen[bytes], tmp_path: Path
+) -> None:
+    demo.kill()
+    until("all have ended", lambda: left_behind(tmp_path) == [])
+
+
 async def test_errors_while_terminating_are_no_failure(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
