@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from common import clock
 from common.contract.version import SOFTWARE
 from common.new_file import replace_file
+from common.typed_line import typed_line
 from controller.cli import CommandLineError
 from controller.cli.acceptance_parameters import read_parameters
 from controller.cli.signer import open_signer
@@ -337,7 +338,7 @@ class Acceptance:
         if self._listening is not None and self._listening.trouble:
             raise CommandLineError(self._listening.trouble)
         try:
-            return input(question).strip()
+            return typed_line(question).strip()
         except EOFError:
             raise LeftError from None
 

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 from common.new_file import create_private
+from common.typed_line import typed_line
 from controller.cli import CommandLineError
 from controller.cli.decode import read_whole
 from devices.links import check_link
@@ -78,7 +79,7 @@ def _propose(
 def _ask() -> tuple[Shown, ...]:
     while True:
         try:
-            return shown_numbers(input(QUESTION))
+            return shown_numbers(typed_line(QUESTION))
         except EOFError:
             return ()
         except argparse.ArgumentTypeError as error:

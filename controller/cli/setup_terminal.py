@@ -8,6 +8,7 @@ import textwrap
 from collections.abc import Callable, Sequence
 from getpass import getpass
 
+from common.typed_line import typed_line
 from controller.setup.change import FileChange, SetupError
 from controller.setup.facts import Facts, FoundDevice
 from controller.setup.interview import Interview, Question
@@ -154,6 +155,6 @@ def _hidden(prompt: str) -> str:
 
 def _line(prompt: str) -> str:
     try:
-        return input(prompt)
+        return typed_line(prompt)
     except EOFError:
         raise SetupError("the input ended before the last question; nothing was written") from None
