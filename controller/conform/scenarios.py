@@ -62,11 +62,17 @@ class Scene:
         return step
 
     async def expect(
-        self, step: TableStep, status: Status = "final", table: SimulatedTable | None = None
+        self,
+        step: TableStep,
+        status: Status = "final",
+        table: SimulatedTable | None = None,
+        patience: float = 1.0,
     ) -> Observation | None:
         """Wait for the line of the result, correction, void or unresolved round in a step."""
-        table = table or self.table
-        if await self.stage.until(lambda: self._shown(table, step, status) is not None):
+        table, stage = table or self.table, self.stage
+        if await stage.until(
+            lambda: self._shown(table, step, status) is not None, patience * stage.patience
+        ):
             return self._shown(table, step, status)
         event = _decisive(step, status)
         self.fail(
@@ -174,9 +180,11 @@ async def _once(scene: Scene) -> None:
 async def _order(scene: Scene) -> None:
     await scene.begin()
     first, second = (scene.table.round(scene.draw()) for _ in range(2))
-    await scene.stage.publish(scene.table, second.without_retained())
-    await scene.stage.publish(scene.table, first.without_retained())
-    await scene.stage.publish(scene.table, (first + second).without_events())
+    both = first + second
+    # The later result must come first: the answer to a recall may overtake any other event.
+    for event in reversed(both.events):
+        await scene.stage.event(scene.table, event)
+    await scene.stage.publish(scene.table, both.without_events())
     for step in (first, second):
         await scene.expect(step)
     scene.expect_order(first, second)
@@ -452,7 +460,7 @@ async def _reconnect(scene: Scene) -> None:
     scene.requirement = own
     await scene.expect_current(current=True, why="the broker is back", patience=RECONNECT_FACTOR)
     scene.requirement = own if scene.display else "SUB-MISSED"
-    await scene.expect(step)
+    await scene.expect(step, patience=RECONNECT_FACTOR)  # it may not have shown the cut
     scene.requirement = own
     await scene.barrier()
 

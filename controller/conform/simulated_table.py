@@ -31,10 +31,6 @@ class TableStep(msgspec.Struct, frozen=True):
         """Return the retained topics alone: the events are lost."""
         return TableStep([], self.retained)
 
-    def without_retained(self) -> TableStep:
-        """Return the events alone."""
-        return TableStep(self.events, {})
-
 
 class SimulatedTable:
     """A roulette whose croupier opens and closes the bets."""
