@@ -345,10 +345,12 @@ def test_an_unfinished_request_is_ended(camera: Camera, monkeypatch: pytest.Monk
     monkeypatch.setattr(http_listener, "LINGER_SECONDS", 0.05)
     for begun in (b"", b"POST /cam", head(AUTHORIZED, "Content-Length: 9") + b"1"):
         with socket.create_connection(("127.0.0.1", camera.port), TIMEOUT_SECONDS) as peer:
-            peer.sendall(begun)
             answer = b""
-            while part := peer.recv(4096):
-                answer += part
+            with suppress(ConnectionError):  # it may have been ended before all was sent
+                peer.sendall(begun)
+            with suppress(ConnectionError):
+                while part := peer.recv(4096):
+                    answer += part
             assert status(answer) == 408
 
 
