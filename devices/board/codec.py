@@ -16,7 +16,7 @@ import msgspec
 
 from common.device_health import Counters
 from common.readings import AnyReading, DeviceReport, LinkGap, LinkGarbage, LinkLate, escape
-from devices.board.lateness import Lateness
+from devices.board.lateness import MAX_DRIFT, Lateness
 from devices.board.report import (
     CLOCK_WRAP_MS,
     FORMAT_VERSION,
@@ -208,7 +208,12 @@ class BoardCodec(ABC):
             return
         since, lost = self._ms, (report.number - last.number - 1) % SEQUENCE_NUMBERS
         passed = (report.ms - last.ms) % CLOCK_WRAP_MS
-        if report.word == "boot" or passed >= CLOCK_WRAP_MS // 2 or lost >= SEQUENCE_NUMBERS // 2:
+        if (
+            report.word == "boot"
+            or passed >= CLOCK_WRAP_MS // 2
+            or lost >= SEQUENCE_NUMBERS // 2
+            or (lost and not self._has_run_since(last, report, now))
+        ):
             self._ms = report.ms
             self._recent.clear()
             self._lateness.restart()
@@ -228,6 +233,17 @@ class BoardCodec(ABC):
             self.on_gap()
         if lost:
             out.append(LinkGap(at=now, device=self._device, lost=lost))
+
+    def _has_run_since(self, last: Report, report: Report, now: float) -> bool:
+        """Whether the board's clock shows that it was not restarted after ``last``: it went on as
+        ours did, or shows more than the time since then. Numbers and counts do not show it: those
+        of a restarted board may be past the old ones.
+        """
+        elapsed = 1000 * (now - self._arrived)
+        passed = (report.ms - last.ms) % CLOCK_WRAP_MS
+        return abs(passed - elapsed) <= MAX_REPORT_GAP_MS or (
+            report.ms >= last.ms and report.ms > (1 + MAX_DRIFT) * elapsed
+        )
 
     def _report_burst(
         self, waited: bool, silence: float, now: float, out: list[AnyReading]

@@ -207,6 +207,60 @@ class TestRestarts:
         readings = board.wait(1.0)
         assert (reports(readings)[0], lost(readings)) == (("boot", "not heard"), [1])
 
+    @pytest.mark.parametrize("is_reopened", [False, True], ids=["open link", "link lost"])
+    @pytest.mark.parametrize("seconds_since_start", [61.0, 350.0])
+    def test_one_that_restarted_in_a_silence_and_counts_past_its_old_values(
+        self, is_reopened: bool, seconds_since_start: float
+    ) -> None:
+        """Number, clock and coins are higher than before. Only a clock that shows less than the
+        silence lasted betrays it.
+        """
+        board = slots()
+        board.say("coin", 1, 3, 500, after=1.0)
+        board.wait(50.0)
+        board.now += 360.0
+        board.number, board.started = 400, board.now - seconds_since_start
+        if is_reopened:
+            board.codec.reconnected(board.now)
+        board.state = "coins", 5, "ok"
+        readings = board.wait(3.0)
+        assert (reports(readings), lost(readings)) == (
+            [("boot", "not heard"), ("health", "ok")],
+            [1],
+        )
+
+    def test_one_that_ran_through_a_silence_has_its_counts(self) -> None:
+        board = slots()
+        board.now += 360.0
+        board.lose(360)
+        board.state = "coins", 5, "ok"
+        readings = board.wait(3.0)
+        assert (reports(readings), lost(readings)) == ([("coins_missed", "5")], [360])
+
+    @pytest.mark.parametrize(
+        ("seconds_since_start", "is_restart"), [(360.0 - 10.0, False), (300.0, True)]
+    )
+    def test_a_clock_that_may_have_wrapped_in_a_silence(
+        self, seconds_since_start: float, is_restart: bool
+    ) -> None:
+        board = Board("slot-board")
+        board.started = board.now - (CLOCK_WRAP_MS / 1000 - 13.0)
+        board.show("coins", 0, "ok", seconds=3.0)
+        board.now += 360.0
+        board.lose(350)
+        board.started = board.now - seconds_since_start
+        readings = board.wait(3.0)
+        assert (("boot", "not heard") in reports(readings)) is is_restart
+
+    def test_one_that_restarted_after_weeks_has_not_wrapped(self) -> None:
+        """From most of the range of its clock to little of it is not back."""
+        board = Board("slot-board")
+        board.started = board.now - 0.9 * CLOCK_WRAP_MS / 1000
+        board.show("coins", 0, "ok", seconds=3.0)
+        board.now += 360.0
+        board.number, board.started = 30_000, board.now - 300.0
+        assert reports(board.wait(3.0)) == [("boot", "not heard"), ("health", "ok")]
+
     def test_a_board_that_starts_again_and_again_is_reported_each_time(self) -> None:
         board = slots()
         for _ in range(3):

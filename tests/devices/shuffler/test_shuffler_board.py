@@ -122,6 +122,14 @@ class TestPackets:
         board.lose(2)
         assert reports(board.say("packet", 4, 5, after=1.0)) == [("packets_missed", "2")]
 
+    def test_packets_are_not_missed_by_a_restart_in_a_silence(self) -> None:
+        board = shuffler()
+        board.now += 600.0
+        board.number, board.started = 500, board.now - 500.0
+        board.codec.reconnected(board.now)
+        board.state = "state", "dealing", 7
+        assert reports(board.wait(3.0)) == [("boot", "not heard")]
+
     def test_after_a_restart_they_are_counted_from_zero(self) -> None:
         board = shuffler()
         board.say("packet", 1, 5, after=1.0)
