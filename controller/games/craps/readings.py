@@ -238,13 +238,16 @@ def land(turn: CrapsTurn, dice: tuple[int, ...], reported_by: str | None = None)
 
 
 def _nothing_missed(turn: CrapsTurn, reading: DiceState) -> bool:
-    """Whether the device's report shows that no throw that counts was missed in the silence."""
+    """Whether the device's report shows that no throw that counts was missed in the silence. After
+    one in which the device may have been switched off it never does, nor while throws wait for a
+    person: one more may have come behind them.
+    """
     state, current = turn.state, turn.state.current
-    if reading.state == "moving" or reading.throw is None:
+    uncounted = bool(state.unresolved()) if current is None else current.uncounted
+    if reading.state == "moving" or reading.throw is None or uncounted:
         return False
     new = reading.state == "idle" and not state.entries and not (current and current.closed)
-    uncounted = current is not None and current.uncounted
-    return new or (not uncounted and reading.throw == state.throw)
+    return new or reading.throw == state.throw
 
 
 def _next(turn: CrapsTurn, current: CrapsRound, reading: DiceRead) -> bool:

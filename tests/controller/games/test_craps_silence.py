@@ -18,7 +18,7 @@ from common.contract.events import (
 from common.contract.refusals import RejectedError
 from common.readings import LinkGap, LinkGarbage, LinkLost, LinkStale, LinkUp
 from tests.support.for_each import for_each
-from tests.support.games.craps_play import DECREES, Play, ruled, table
+from tests.support.games.craps_play import DECREES, SET, Play, ruled, table
 from tests.support.games.outcomes import history, outcome_of
 from tests.support.games.play import of_kind, only, whats
 
@@ -289,16 +289,53 @@ def test_bets_that_a_person_closes_after_a_long_silence_are_of_the_next_throw() 
     assert outcome_of(only(play.throw(2, 3), RoundResult)).total == 5
 
 
-def test_the_first_message_of_a_device_after_the_session_was_opened() -> None:
-    play = table(rounds="dice", shooter="unwatched")
+@for_each(
+    ("rounds", "hide", "outcome"),
+    [
+        ("dice", brief_silence, "round.result"),
+        ("dice", long_silence, "round.unresolved"),
+        ("dice", Play.gap, "round.unresolved"),
+        ("keys", Play.gap, "round.result"),
+    ],
+)
+def test_the_first_message_of_a_device_after_bets_were_opened(
+    rounds: str, hide: Callable[[Play], object], outcome: str
+) -> None:
+    """Where the dice run the table, a whole throw may have come in a silence that was long enough
+    for it. Elsewhere the key states that none has.
+    """
+    play = table(rounds=rounds, shooter="unwatched")
+    if rounds == "keys":
+        play.send("bets.open", role="croupier")
+    hide(play)
+    play.throws = 41
+    play.state_said("idle")
+    if rounds == "keys":
+        play.send("bets.close", role="croupier")
+    assert outcome in whats(play.throw(2, 3))
+
+
+def test_a_silence_before_bets_are_opened_hides_no_throw() -> None:
+    play = Play(rounds="dice", shooter="unwatched")
+    play.send("session.open")
     play.gap()
     play.throws = 41
     play.state_said("idle")
+    play.send("dice.set", role="croupier", serials=SET, side=200, same_colour=True)
+    play.send("dice.choose", role="croupier", serials=SET[:2])
     assert outcome_of(only(play.throw(2, 3), RoundResult)).total == 5
+
+
+def test_a_throw_may_be_missed_while_another_waits_for_a_person() -> None:
+    """The reader was switched off, and counts as before."""
+    play = table(rounds="dice", shooter="unwatched")
+    play.throw(2, 4)
+    play.move()
+    play.lie(3, 3, late=True)
     play.gap()
-    play.throws = 0
-    play.state_said("idle")  # it was restarted, and in the meantime dice may have been thrown
-    assert only(play.throw(2, 3), RoundUnresolved).dice == (2, 3)
+    play.state_said("idle")
+    play.send("round.confirm")
+    assert only(play.throw(2, 3), RoundUnresolved).why == "silence"
 
 
 def test_the_first_throw_of_a_session_in_a_silence() -> None:
@@ -383,6 +420,21 @@ def test_a_throw_after_a_restart_with_bets_closed_is_a_candidate() -> None:
     play.state_said("idle")
     lost = only(play.throw(3, 4), RoundUnresolved)
     assert (lost.round, lost.dice) == (2, (3, 4))
+
+
+def test_a_restart_with_bets_that_the_dice_opened() -> None:
+    """No key states that no throw was missed, and the reader's count does not show it: it may have
+    been switched off too, and have come as far again.
+    """
+    play = table(rounds="dice", shooter="unwatched")
+    play.throw(2, 4)
+    play.again()
+    play.take(LinkLost(at=play.now(), device="dice", reason="restart"))
+    play.take(LinkUp(at=play.now(), device="dice"))
+    play.state_said("idle")
+    assert only(play.throw(2, 3), RoundUnresolved).dice == (2, 3)
+    play.send("round.confirm")
+    assert outcome_of(only(play.throw(2, 2), RoundResult)).total == 4
 
 
 def test_dice_that_lie_as_before_after_a_silence() -> None:
