@@ -86,7 +86,7 @@ class WheelPhase(Reading, frozen=True, tag="wheel.phase"):
     phase: Phase
     """The wheel's phase."""
     spin: Whole | None = None
-    """The wheel's own count of spins. It restarts, so it is not unique."""
+    """The count of the spin, by the device or by its driver. It restarts, so it is not unique."""
     rpm: float | None = None
     """The rotor's speed in revolutions per minute; null where the device does not report it."""
     direction: Direction | None = None
@@ -105,7 +105,7 @@ class WheelNumber(Reading, frozen=True, tag="wheel.number"):
     zero.
     """
     spin: Whole | None = None
-    """The wheel's own count of spins. It restarts, so it is not unique."""
+    """The count of the spin, by the device or by its driver. It restarts, so it is not unique."""
     late: bool = False
     """It may have waited before it was delivered: a candidate, not a result."""
     witness: Witness = "status"
@@ -122,7 +122,7 @@ class WheelCell(Reading, frozen=True, tag="wheel.cell"):
     cell: Whole
     """The hole, 1 to 18, of a boule; the cell, 1 to 54 or 64, of a wheel of fortune."""
     spin: Whole | None = None
-    """The device's own count of spins. It restarts, so it is not unique."""
+    """The count of the spin, by the device or by its driver. It restarts, so it is not unique."""
     turns: Whole | None = None
     """Whole turns since the launch; null where they were not counted."""
     late: bool = False
@@ -162,7 +162,7 @@ class WheelFault(Reading, frozen=True, tag="wheel.fault"):
     active: bool
     """``true`` when the fault begins, ``false`` when it ends."""
     spin: Whole | None = None
-    """The wheel's own count of spins. It restarts, so it is not unique."""
+    """The count of the spin, by the device or by its driver. It restarts, so it is not unique."""
     detail: str | None = None
     """The device's own code or value."""
 

@@ -89,7 +89,7 @@ class RoundOpened(Event, frozen=True, tag="round.opened"):
     """Bets are open for a new round."""
 
     spin: Whole | None = None
-    """The device's own count of spins. It restarts, so it is not unique."""
+    """The count of the spin, by the device or by its driver. It restarts, so it is not unique."""
     by: str | None = None
     """The person who opened the bets; absent where a device did."""
     relaunch: bool = False
@@ -107,7 +107,7 @@ class BetsClosed(Event, frozen=True, tag="bets.closed"):
     """No more bets."""
 
     spin: Whole | None = None
-    """The device's own count of spins. It restarts, so it is not unique."""
+    """The count of the spin, by the device or by its driver. It restarts, so it is not unique."""
     by: str | None = None
     """The person who closed the bets; absent where a device did."""
     unobserved: bool = False
@@ -122,7 +122,7 @@ class BetsLastCall(Event, frozen=True, tag="bets.last_call"):
     """
 
     spin: Whole | None = None
-    """The device's own count of spins. It restarts, so it is not unique."""
+    """The count of the spin, by the device or by its driver. It restarts, so it is not unique."""
     announcement: Announcement | None = None
     """The call at the table in the decree's words, by language: ``{"es": "no va más"}``."""
 
@@ -133,7 +133,7 @@ class RoundResult(Event, frozen=True, kw_only=True, tag="round.result"):
     outcome: AnyOutcome
     """The outcome; its ``family`` names its shape."""
     spin: Whole | None = None
-    """The device's own count of spins. It restarts, so it is not unique."""
+    """The count of the spin, by the device or by its driver. It restarts, so it is not unique."""
     bets: tuple[Settled, ...] = ()
     """The settlement of bets. Craps and wheel of fortune: of each kind of bet, then of the reported
     bets. Boule: of the reported bets only. Black jack: of the bets other than those on the hands,
@@ -177,7 +177,7 @@ class RoundVoid(Event, frozen=True, tag="round.void"):
     alone: bool = False
     """The person stated that no person in charge was at the table."""
     spin: Whole | None = None
-    """The device's own count of spins. It restarts, so it is not unique."""
+    """The count of the spin, by the device or by its driver. It restarts, so it is not unique."""
     announcement: Announcement | None = None
     """The call at the table in the decree's words, by language: ``{"es": "no va más"}``."""
 
@@ -200,7 +200,7 @@ class RoundUnresolved(Event, frozen=True, tag="round.unresolved"):
     it.
     """
     spin: Whole | None = None
-    """The device's own count of spins. It restarts, so it is not unique."""
+    """The count of the spin, by the device or by its driver. It restarts, so it is not unique."""
     dice: tuple[Whole, ...] | None = None
     """Craps: the dice that were seen. No result until a person confirms them."""
     frames: tuple[Frame, ...] = ()
@@ -297,7 +297,7 @@ class Irregularity(Event, frozen=True, tag="irregularity"):
     article: str
     """Where that rule is printed."""
     spin: Whole | None = None
-    """The device's own count of spins. It restarts, so it is not unique."""
+    """The count of the spin, by the device or by its driver. It restarts, so it is not unique."""
     detail: str | None = None
     """A short description of what was seen."""
     asks: tuple[str, ...] = ()

@@ -14,7 +14,7 @@ class HistoryLine(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True,
     round: Whole
     """The number of the round, counted per session from 1."""
     spin: Whole | None = None
-    """The device's own count of spins. It restarts, so it is not unique."""
+    """The count of the spin, by the device or by its driver. It restarts, so it is not unique."""
 
 
 class ResultLine(HistoryLine, frozen=True, tag="result"):

@@ -137,7 +137,7 @@ class WheelShown(Shown, frozen=True, kw_only=True):
     """
 
     spin: Whole | None
-    """The wheel's count of the spin in progress, or of the last one."""
+    """The count of the spin in progress, or of the last one, by the device or by its driver."""
     relaunch: bool
     """The ball is launched again after a void spin, or the wheel set going again."""
     last_of_session: bool
