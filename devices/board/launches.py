@@ -9,8 +9,9 @@ from devices.board.codec import BoardCodec, Options
 
 class LaunchBoard(BoardCodec):
     """The board's count of launches or throws is the ``spin``; it starts at 0 when the board is
-    powered on. If a new spin happens to have the same count as the last one before a restart,
-    ``spin`` is None, so that the two are not confused.
+    powered on. If a new spin happens to have the same count as the last one before a restart, or
+    the next count, ``spin`` is None, so that it neither is confused with that one nor seems to
+    follow it.
     """
 
     def __init__(self, device: str, options: Options) -> None:
@@ -67,7 +68,9 @@ class LaunchBoard(BoardCodec):
 
     def begin(self, spin: int) -> None:
         """Begin a new spin; nothing has been reported for it yet."""
-        self.spin, self._counted = None if spin == self._ended else spin, spin
+        before = self._ended
+        self.spin = None if before is not None and spin - before in (0, 1) else spin
+        self._counted = spin
         self.interrupted, self.launch_seen, self.outcome_pending, self.candidate, self._starting = (
             False,
             False,

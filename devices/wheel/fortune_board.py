@@ -105,7 +105,7 @@ class FortuneBoard(WheelBoard):
     ) -> None:
         slow = rpm < self._options.slow
         steady = self._slow.update(slow, message.at) >= SLOW_SECONDS
-        relaunched = self.spin is not None and self.spin != launches
+        relaunched = self._counted not in (None, launches)
         if forward >= self._options.launch_cells and (
             not self.outcome_pending or not self.launch_seen or relaunched
         ):

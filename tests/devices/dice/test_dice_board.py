@@ -199,7 +199,19 @@ class TestSilence:
         reader.restart()
         reader.throws = 0
         reader.lie("3", "4")
-        assert reads(reader.throw("5", "4") + reader.throw("6", "4")) == [
+        assert reads(reader.throw("5", "4") + reader.throw("6", "4") + reader.throw("6", "5")) == [
             ((5, 4), None, False),
-            ((6, 4), 2, False),
+            ((6, 4), None, False),
+            ((6, 5), 3, False),
         ]
+
+    def test_a_throw_after_one_missed_in_a_restart_does_not_seem_to_be_the_next(self) -> None:
+        reader = Reader()
+        reader.throw("3", "4")
+        reader.lie()
+        reader.restart()
+        reader.say("boot", 1, "reader")
+        reader.now += 8.0
+        reader.throws = 1
+        assert reads(reader.lie()) == []
+        assert reads(reader.throw("5", "4")) == [((5, 4), None, False)]

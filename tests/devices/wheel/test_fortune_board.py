@@ -235,7 +235,23 @@ class TestSilence:
         wheel.restart()
         wheel.launches = wheel.forward = 0
         wheel.stand(33)
-        assert [cells(wheel.push() + wheel.stand(8)) for _ in range(2)] == [
+        assert [cells(wheel.push() + wheel.stand(8)) for _ in range(3)] == [
             [(8, None, 3, False)],
-            [(8, 2, 3, False)],
+            [(8, None, 3, False)],
+            [(8, 3, 3, False)],
+        ]
+
+    def test_a_wheel_without_a_count_that_is_pushed_again_is_launched_again(self) -> None:
+        wheel = Wheel()
+        wheel.push()
+        wheel.stand(33)
+        wheel.restart()
+        wheel.launches = wheel.forward = 0
+        wheel.stand(33)
+        assert phases(wheel.push() + wheel.push() + wheel.stand(8)) == [
+            ("launched", None),
+            ("settling", None),
+            ("launched", None),
+            ("settling", None),
+            ("settled", None),
         ]
