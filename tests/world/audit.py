@@ -15,7 +15,7 @@ from controller.proof.evidence import Evidence
 from controller.proof.findings import LOST
 from controller.proof.outcome import ProofOutcome
 from tests.world.broker.packets import Publish
-from tests.world.checkers import Checker, Key, key_of, require
+from tests.world.checkers import Immediate, Key, key_of, require
 
 if TYPE_CHECKING:
     from tests.world.world import World
@@ -29,8 +29,10 @@ def join(world: World) -> None:
     world.checkers.append(AuditEqualsPublished(world))
 
 
-class AuditEqualsPublished(Checker):
-    """The journals of a world prove what its broker was given."""
+class AuditEqualsPublished(Immediate):
+    """The journals of a world prove what its broker was given. That holds at any time, and an audit
+    takes long: it is made once, in the end.
+    """
 
     def __init__(self, world: World) -> None:
         self._world = world

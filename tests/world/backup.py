@@ -18,7 +18,7 @@ from controller.backup.take import back_up
 from controller.configuration.file import load
 from controller.journal.reader import JournalReader
 from tests.world.broker.packets import Publish
-from tests.world.checkers import Checker, require
+from tests.world.checkers import Final, require
 from tests.world.daemon import Node
 from tests.world.disk_faults import End, nothing
 from tests.world.pair import serving
@@ -89,7 +89,7 @@ def _restore(world: World, node: Node, random: Random) -> None:
         world.restored(node.program.name, list(reader.entries()))
 
 
-class Restored(Checker):
+class Restored(Final):
     """A restore is reported, by the first event of each table and by an alert; and no session of a
     table is opened twice. Its rounds are judged by :class:`tests.world.checkers.RoundOnce`.
     """

@@ -56,6 +56,8 @@ class Device:
         self.powered = True
         self._model = model
         self._loop = loop
+        self.on_line_fault: Callable[[], object] = lambda: None
+        """Called when a fault of the line that waited for bytes has met them."""
         self.cut_off: set[Machine] = set()
         """Machines that cannot reach it."""
         self.on_the_way: deque[Sent] = deque()
@@ -159,7 +161,10 @@ class Device:
         """Send what is due, and come again when more is."""
         self._timer = None
         now = self._loop.now
+        waiting = self._waiting_faults
         data = b"".join(piece for _, piece in self.line.advance(now))
+        if waiting and self._waiting_faults < waiting:
+            self.on_line_fault()
         self.sent()
         if data and self._host is not None:
             try:
@@ -174,6 +179,12 @@ class Device:
             self._timer = self._loop.call_at(
                 max(due, now) + LATENCY_SECONDS, self._wake, context=Context()
             )
+
+    @property
+    def _waiting_faults(self) -> int:
+        """How many faults wait for the next line; one that joins two lines counts for both."""
+        line = self.line
+        return 2 * line._armed.total() + bool(line._cut) if line._armed or line._cut else 0
 
     def _on_host(self) -> None:
         assert self._host is not None

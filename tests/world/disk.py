@@ -93,6 +93,10 @@ class Disk:
         self._troubles -= 1
         self._late_until = max(self.loop.now + seconds, self.hung_until + seconds, self._late_until)
 
+    def wait_for_retry(self) -> None:
+        """A commit has met its fate, perhaps long after that was drawn: it is tried again."""
+        self._late_until = max(self._late_until, self.loop.now + MAX_RETRY_SECONDS + 1.0)
+
     def keep_waiting(self, until: float) -> None:
         """What writes to it does nothing until then: what waits now is stored later still, and a
         timer that runs now may stand still as long.
@@ -234,12 +238,15 @@ class _Steps:
             self._disk.loop.call_soon(strike, context=Context())
             self._timer = self._disk.loop.call_soon(self._step)
             return
+        had_fate = self._disk.trouble.fate is not None
         try:
             self._writer.step(0.0)
         except BaseException as error:
             self.ended.set_exception(error)
             return
         self._disk.is_stuck = is_failing = self._writer.busy_since is not None
+        if had_fate and is_failing:
+            self._disk.wait_for_retry()
         self._disk.is_writing = is_failing
         if self._writer.ended:
             return

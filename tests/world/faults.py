@@ -126,13 +126,17 @@ def _unplug(world: World, random: Random) -> End:
 
 
 def _device(name: str, *values: float) -> Callable[[World, Random], End]:
-    """A fault of ``simulators/``, at one of the devices that can have it."""
+    """A fault of ``simulators/``, at one of the devices that can have it. One of the next line
+    lasts until that is sent, which a display that is spun by hand does minutes later.
+    """
     protocols = SIMULATED_FAULTS[name].protocols
 
     def begin(world: World, random: Random) -> End:
         able = [each for each in PORTS.values() if not protocols or each.protocol in protocols]
         if able:
-            random.choice(able).fault(name, world.lasts(random.choice(values)))
+            device = random.choice(able)
+            device.on_line_fault = lambda: world.lasts(0.0)
+            device.fault(name, world.lasts(random.choice(values)))
         return _nothing
 
     return begin

@@ -29,7 +29,7 @@ from subscribers.web.settings import WebSettings, WebTable
 from subscribers.web.stream import RETRY_MILLISECONDS, PictureStream
 from subscribers.web.tables import Pictures
 from tests.world.broker.packets import Publish
-from tests.world.checkers import Checker, require
+from tests.world.checkers import Final, require
 from tests.world.process import PROCESS, Machine, Process, context_of
 from tests.world.program import Program
 
@@ -187,7 +187,7 @@ class ShowsPictures(Protocol):
         """Whether it shows its pictures as current where they say so."""
 
 
-class NothingStale(Checker):
+class NothingStale(Final):
     """A screen shows as current only what the table published last, by a daemon that is there.
     ``lag``: seconds after which a screen that is live shows what is new.
     """

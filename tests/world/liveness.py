@@ -22,16 +22,12 @@ SHOWN_SECONDS = 2.0
 """Then what is stored is shown within this time."""
 LEAVES = "state", "info", "result"
 """The retained topics of a table that are looked at."""
+RECONNECTS_SECONDS = 60.0
+"""The longest pause before an attempt to connect."""
 PLAYS_SECONDS = 300.0
 """After the last fault each table has a live result within this time: a minute until its broker is
 tried, half a minute until a person opens the session, a spin that was not seen from its beginning,
 and a whole one.
-"""
-
-
-SILENT_SECONDS = 142.0
-"""A wheel that is spun by hand has sent nothing before its first number. Until then its table is
-stale, and nobody opens the session.
 """
 
 
@@ -160,10 +156,12 @@ class Shown(Checker):
 
 
 class PlaysAgain(Checker):
-    """After the faults each table has a live result within a bound."""
+    """After the faults each table has a live result ``within`` so many seconds."""
 
-    def __init__(self, tables: Callable[[], list[str]], calm: Calm) -> None:
-        self._tables, self._calm = tables, calm
+    def __init__(
+        self, tables: Callable[[], list[str]], calm: Calm, within: float = PLAYS_SECONDS
+    ) -> None:
+        self._tables, self._calm, self._within = tables, calm, within
         self._last: dict[str, float] = {}
         """By table, when its last live result was published."""
         self._now = 0.0
@@ -179,11 +177,11 @@ class PlaysAgain(Checker):
     def on_tick(self, now: float) -> None:
         """See :class:`Checker`."""
         self._now = now
-        if self._calm.seconds(now) <= PLAYS_SECONDS:
+        if self._calm.seconds(now) <= self._within:
             return
         for table in self._tables():
-            ago = now - self._last.get(table, SILENT_SECONDS)
-            require(ago <= PLAYS_SECONDS, "no result for too long", table, round(ago))
+            ago = now - self._last.get(table, 0.0)
+            require(ago <= self._within, "no result for too long", table, round(ago))
 
     def is_settled(self) -> bool:
         """See :class:`Checker`: each table has had its result since the last fault."""

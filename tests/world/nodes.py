@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 TWIN, TWIN_TABLE = "twin", "t1"
 """The machine of the daemon with the first one's name, and its table."""
+WATCHED_SECONDS = 180.0
+"""For so long in calm is watched that one daemon alone has a table."""
 REPORTED_SECONDS = 60.0
 """Within this time two daemons of one name are reported: after some connections that were ended."""
 
@@ -85,14 +87,21 @@ class TwinReported(Checker):
         self._since = 0.0
         self._is_reported = False
 
+    @property
+    def _runs(self) -> bool:
+        return self._twin.process is not None and self._twin.process.alive
+
+    def is_settled(self) -> bool:
+        """See :class:`Checker`."""
+        return not self._runs
+
     def on_published(self, message: Publish) -> None:
         """See :class:`Checker`."""
         self._is_reported = self._is_reported or b"broker-client-id" in message.payload
 
     def on_tick(self, now: float) -> None:
         """See :class:`Checker`."""
-        runs = self._twin.process is not None and self._twin.process.alive
-        if not runs:
+        if not self._runs:
             self._since, self._is_reported = now, False
         elif now - self._since > REPORTED_SECONDS:
             require(self._is_reported, "two daemons have one name, and neither says so")
@@ -104,7 +113,7 @@ class OneHolder(Checker):
     def __init__(self, table: str, calm: Calm) -> None:
         self._table, self._calm = table, calm
         self._boots: dict[str, None] = {}
-        self._is_calm = False
+        self._is_calm = self._is_settled = False
 
     def on_published(self, message: Publish) -> None:
         """See :class:`Checker`."""
@@ -120,3 +129,8 @@ class OneHolder(Checker):
         self._is_calm = self._calm.seconds(now) > CALM_SECONDS
         if not self._is_calm:
             self._boots.clear()
+        self._is_settled = self._calm.seconds(now) > CALM_SECONDS + WATCHED_SECONDS
+
+    def is_settled(self) -> bool:
+        """See :class:`Checker`: the other daemon has had time for several rounds."""
+        return self._is_settled

@@ -31,7 +31,7 @@ from subscribers.surveillance.settings import SiteSettings, SurveillanceSettings
 from subscribers.surveillance.upkeep import run_upkeep
 from tests.world.broker.packets import Publish
 from tests.world.broker.sessions import Message
-from tests.world.checkers import Checker, Key, key_of, require
+from tests.world.checkers import Final, Key, key_of, require
 from tests.world.pair import KEY
 from tests.world.process import PROCESS, Machine
 from tests.world.program import Program
@@ -116,7 +116,7 @@ class _Archive(SQLiteArchive):
         super().save_value(name, value)
 
 
-class ArchiveEqualsJournals(Checker):
+class ArchiveEqualsJournals(Final):
     """The archive of ``disk`` has each event that was published, as it is stored, and no other."""
 
     def __init__(self, disk: ArchiveDisk) -> None:

@@ -14,10 +14,11 @@ from tests.world.faults import FAULTS, Happening, draw
 from tests.world.pair import Takeover
 from tests.world.parts import SAME_FAULTS
 from tests.world.trace import Trace
+from tests.world.wheels import croupier
 from tests.world.wheels.kinds import drawn_kind
-from tests.world.world import World, world
+from tests.world.world import TICK_SECONDS, World, world
 
-SETTLE_SECONDS = 300.0
+SETTLE_SECONDS = croupier.PLAYS_SECONDS + 2 * TICK_SECONDS
 """After the last fault has ended, everything must have become right within this time. A world ends
 earlier once every checker says that it has.
 """

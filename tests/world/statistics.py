@@ -17,7 +17,7 @@ from subscribers.statistics.reading import StatisticsReader
 from subscribers.surveillance.archive import RecordArchive
 from tests.world import recorder
 from tests.world.broker.packets import Publish
-from tests.world.checkers import Checker, Key, key_of, require
+from tests.world.checkers import Final, Key, key_of, require
 from tests.world.recorder import ArchiveDisk
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ between two readings.
 """
 
 
-class CountsEqualJournals(Checker):
+class CountsEqualJournals(Final):
     """The running watch, and one that reads the archive from its beginning, have counted what the
     journals have of all events that were published. ``readers``: those of the watch, in order.
     """

@@ -25,6 +25,25 @@ def test_what_must_hold_holds_whatever_happens_to_the_disk(of: Plan) -> None:
     assert outcome.events > 20, "hardly anything happened"
 
 
+def test_a_commit_that_fails_long_after_its_fault_was_drawn_delays_what_waits() -> None:
+    """A number waits for a full disk, then the machine is suspended; the first commit after that
+    has been bound to fail for minutes, and is tried again 10 s later.
+    """
+    faults = (
+        Happening(at=227.97, until=288.17, name="disk full", seed=1),
+        Happening(at=244.17, until=244.17, name="machine suspended", seed=1),
+        Happening(at=428.17, until=428.17, name="commit fails", seed=1),
+    )
+    of = Plan(1, hours=0.1, tables=1, pace=4.0, wheel="phase-display", faults=faults)
+    outcome = run(of)
+    assert outcome.finding is None
+    fails, stores = (
+        next(at for at, line in enumerate(outcome.trace) if text in line)
+        for text in ("disk I/O error", "round.result 15 session 1 round 4 spin 4")
+    )
+    assert fails < stores, "the commit did not fail while the number waited"
+
+
 def test_a_backup_that_is_restored_gives_the_same_run_again() -> None:
     first, second = (run(restores(2)) for _ in range(2))
     assert first.digest == second.digest

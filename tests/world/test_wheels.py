@@ -40,6 +40,15 @@ def test_a_display_that_is_silent_until_its_first_number_is_waited_for() -> None
     assert run(plan(910035, hours=1.0, tables=8, faults=20, pace=4.0)).finding is None
 
 
+@pytest.mark.parametrize("seed", [210631, 211513])
+def test_a_fault_of_the_next_line_lasts_until_that_is_sent(seed: int) -> None:
+    """A display that is spun by hand sent a damaged number minutes after that fault was drawn, and
+    the number was all that it sends.
+    """
+    outcome = run(plan(seed, hours=0.05, tables=1, faults=5, pace=4.0))
+    assert outcome.finding is None, "\n".join(outcome.trace[-50:])
+
+
 @pytest.mark.parametrize(
     ("kind", "seed"), [("number-display", 26), ("number-display", 57), ("saturn", 7)]
 )

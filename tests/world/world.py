@@ -57,8 +57,7 @@ from tests.world.process import PROCESS, Machine
 from tests.world.program import Program
 from tests.world.trace import Trace
 from tests.world.watch import WorldLoopWatch
-from tests.world.wheels import kinds
-from tests.world.wheels.croupier import WheelCroupier
+from tests.world.wheels import croupier, kinds
 from tests.world.wheels.wheel import Wheel
 
 BEGINS = 1_800_000_000.0
@@ -166,7 +165,9 @@ class World:
         self.subscriber = Client(self.sockets, "observer", ("#",), self._on_received)
         for table, wheel in self.wheels.items():
             if wheel.kind.by_hand:
-                WheelCroupier(self, self.subscriber, table, wheel, self.random.getrandbits(32))
+                croupier.WheelCroupier(
+                    self, self.subscriber, table, wheel, self.random.getrandbits(32)
+                )
         self.held = InOrder()
         disks = [node.disk for node in installed]
         ports = {(table, "wheel"): wheel for table, wheel in self.wheels.items()}
@@ -179,7 +180,8 @@ class World:
             Truth(self.wheels, disks, names),
             Prompt(ports, names),
             Shown(self.broker.retained, self.calm, self.absent),
-            PlaysAgain(lambda: [*self.wheels], self.calm),
+            PlaysAgain(lambda: self._tables(by_hand=False), self.calm),
+            PlaysAgain(lambda: self._tables(by_hand=True), self.calm, croupier.PLAYS_SECONDS),
         ]
 
         if self.bucket is not None:
@@ -251,6 +253,10 @@ class World:
             status = None if retained is None else decoded(retained.payload)["status"]
             if status not in {"open", "closed", "waiting"}:
                 yield table
+
+    def _tables(self, *, by_hand: bool) -> list[str]:
+        """Return the tables whose wheel is spun by hand, or not."""
+        return [table for table, wheel in self.wheels.items() if wheel.kind.by_hand == by_hand]
 
     def _settle(self) -> None:
         """End the world before the end of its rest if every checker says that all is right."""

@@ -16,11 +16,11 @@ from common.chain.schema import Entry, Record
 from common.confidential.bodies import is_locked, is_sealed
 from common.confidential.boxes import open_sealed
 from devices.codec import MAX_LIVE_DELAY_SECONDS
-from tests.support.chaos.truth import open_rounds
+from tests.support.chaos.truth import OUTCOMES, open_rounds
 from tests.world.broker.packets import Publish
 from tests.world.cards.reckoning import RECKON
 from tests.world.cards.tabletop import Tabletop
-from tests.world.checkers import Checker, key_of, require
+from tests.world.checkers import Final, Immediate, key_of, require
 
 MAX_AGE_SECONDS = MAX_LIVE_DELAY_SECONDS + 2.0
 """How long after a shoe has sent a card it may be taken as a live one."""
@@ -31,7 +31,7 @@ Tops = Mapping[str, Tabletop]
 """By table."""
 
 
-class Drawn(Checker):
+class Drawn(Immediate):
     """Each card that a table takes is one that the shoe has reported: in order, once, and not too
     long ago for a live one. ``key`` opens what is sealed.
     """
@@ -68,7 +68,7 @@ class Drawn(Checker):
             require(age <= MAX_AGE_SECONDS, "an old card as a live one", table, age, body)
 
 
-class Hidden(Checker):
+class Hidden(Immediate):
     """No card that lies face down is in anything that leaves the daemon, but in sealed boxes: not
     in a message, an entry of the journal, or a line of the log.
     """
@@ -194,7 +194,7 @@ class _Scanner:
         ]
 
 
-class Reckoned(Checker):
+class Reckoned(Final):
     """A result names cards that were drawn, once each, and what it says follows from them by an
     independent reckoning. No round whose bets are closed is left without an outcome.
     """
@@ -224,16 +224,29 @@ class Reckoned(Checker):
                 why = RECKON[self._games[entry.table]](outcome)
                 require(why is None, f"otherwise reckoned: {why}", body)
 
+    def is_settled(self) -> bool:
+        """See :class:`Checker`: the last rounds have ended, too; no croupier begins another one."""
+        return super().is_settled() and all(
+            _begun(events) <= {_round(event) for event in events if event["type"] in OUTCOMES}
+            for events in self._events.values()
+        )
+
     def on_end(self) -> None:
         """See :class:`Checker`."""
         for table, events in self._events.items():
-            begun = {
-                (event["session"], event.get("round"))
-                for event in events
-                if event["type"] in {"bets.closed", "card.dealt"}
-            }
+            begun = _begun(events)
             left = [each for each in open_rounds(events) if each in begun]
             require(not left, "rounds without an outcome", table, left)
+
+
+def _round(event: dict[str, Any]) -> tuple[int, int]:
+    return event["session"], event["round"]
+
+
+def _begun(events: Iterable[dict[str, Any]]) -> set[tuple[int, int]]:
+    """Return the rounds, as (session, round), in which something was decided or dealt."""
+    begin = {"bets.closed", "card.dealt"}
+    return {_round(event) for event in events if event["type"] in begin and "round" in event}
 
 
 class Capture:

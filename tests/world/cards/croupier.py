@@ -179,7 +179,7 @@ class Croupier:
         match name:
             case "card.decide":
                 action = self.random.choice(("accept", "remove", "remove", "read", "next_round"))
-                if action == "read" and lying:
+                if action == "read" and len(lying) > count_shown(shown):
                     self.send(name, action=action, card=lying[-1].name)
                 elif self.random.random() < 0.1:
                     self.send(name, action="for", who=who)
@@ -219,6 +219,12 @@ class Croupier:
             if name == "result.correct":
                 fields["round"] = max(1, shown["round"] - 1)
             self.send(name, **fields)
+
+
+def count_shown(shown: Shown) -> int:
+    """Return how many cards a table shows in all hands."""
+    hands = [*(shown.get("hands") or {}).values(), shown.get("dealer") or ()]
+    return sum(len(hand["cards"] if isinstance(hand, dict) else hand) for hand in hands)
 
 
 ANSWERS: dict[str, dict[str, Any]] = {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.world.cards.croupier import Croupier, Shown
+from tests.world.cards.croupier import Croupier, Shown, count_shown
 
 LEAST_LEFT = 22
 """With fewer cards in the shoe no round begins: enough for black jack at two boxes."""
@@ -11,7 +11,7 @@ BOXES = (1, 2)
 
 def punto_banca(croupier: Croupier, shown: Shown) -> None:
     """Two cards to each hand and a third, all face down; they are turned by hand."""
-    top, phase, hands = croupier.top, shown["phase"], shown["hands"]
+    top, phase = croupier.top, shown["phase"]
     if phase in ("no_shoe", "shoe_over") or (
         phase == "waiting" and top.shoe.model.left < LEAST_LEFT
     ):
@@ -26,9 +26,9 @@ def punto_banca(croupier: Croupier, shown: Shown) -> None:
     elif phase == "bets_open":
         top.clear()
         croupier.send("bets.close")
-    elif phase == "dealing" and croupier.agrees(sum(map(len, hands.values()))):
+    elif phase == "dealing" and croupier.agrees(count_shown(shown)):
         if to := shown["expected"]:
-            croupier.draw(to, index=len(hands[to]) + 1)
+            croupier.draw(to, index=len(shown["hands"][to]) + 1)
         elif "cards.turn" in croupier.takes:
             who = croupier.random.choice((None, None, "player", "banker"))
             croupier.turn(shown, who)
@@ -37,8 +37,6 @@ def punto_banca(croupier: Croupier, shown: Shown) -> None:
 def blackjack(croupier: Croupier, shown: Shown) -> None:
     """All cards come face up, but those that are burned."""
     top, phase = croupier.top, shown["phase"]
-    dealer = shown["dealer"]["cards"] if shown["dealer"] else ()
-    count = sum(len(hand["cards"]) for hand in shown["hands"].values()) + len(dealer)
     if phase in ("no_shoe", "shoe_over") or (
         phase == "waiting" and top.shoe.model.left < LEAST_LEFT
     ):
@@ -54,7 +52,7 @@ def blackjack(croupier: Croupier, shown: Shown) -> None:
             croupier.send("boxes.set", boxes=list(BOXES))
         else:
             croupier.send("bets.close")
-    elif croupier.agrees(count):
+    elif croupier.agrees(count_shown(shown)):
         if to := shown["expected"]:
             croupier.draw(to, up=True)
         elif shown["turn"]:
@@ -74,7 +72,6 @@ def _press(croupier: Croupier, keys: list[str], shown: Shown) -> None:
 def poker(croupier: Croupier, shown: Shown) -> None:
     """A pack of 52 for each round; all cards lie face down, but the last of the bank."""
     top, phase, hands = croupier.top, shown["phase"], shown["hands"]
-    count = sum(len(hand["cards"]) for hand in hands.values()) + len(shown["dealer"])
     if phase == "waiting":
         croupier.begin(new_cards=True)
     elif phase == "bets_open":
@@ -85,7 +82,7 @@ def poker(croupier: Croupier, shown: Shown) -> None:
             croupier.send("boxes.set", boxes=list(BOXES))
         else:
             croupier.send("bets.close")
-    elif not croupier.agrees(count):
+    elif not croupier.agrees(count_shown(shown)):
         return
     elif to := shown["expected"]:
         up = to == "dealer" and len(shown["dealer"]) == 4

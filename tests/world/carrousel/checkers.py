@@ -25,7 +25,7 @@ from tests.world.broker.packets import Publish
 from tests.world.carrousel.disk import LedgerDisk
 from tests.world.carrousel.people import Payers
 from tests.world.carrousel.table import Croupier
-from tests.world.checkers import Checker, Key, require
+from tests.world.checkers import Final, Key, require
 from tests.world.liveness import Calm
 
 IN_PLAY_SECONDS = 150.0
@@ -78,7 +78,7 @@ class Meter:
         return changes[bisect_right(changes, position, key=lambda change: change[0]) - 1][1]
 
 
-class Ledger(Checker):
+class Ledger(Final):
     """The ledger is to the cent what the decrees make of the tables' journals, a statement is never
     ahead of it, and each order has paid once. ``disks``: those of both machines of a pair.
     """
@@ -164,7 +164,7 @@ class Ledger(Checker):
         require(not verdict.status, "the ledger does not verify", verdict)
 
 
-class InPlay(Checker):
+class InPlay(Final):
     """In calm, every jackpot is in play at every table; in the end, nothing waits."""
 
     def __init__(

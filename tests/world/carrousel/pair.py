@@ -31,7 +31,7 @@ from tests.world.carrousel.part import (
     Floor,
     install,
 )
-from tests.world.checkers import Checker, require
+from tests.world.checkers import Checker, Final, Immediate, require
 from tests.world.lease_store import USUAL_STORE_SECONDS, Bucket, WorldFence
 from tests.world.pair import Takeover
 
@@ -160,6 +160,10 @@ class PairOfControllers(Checker):
                 self.world.announced.append(seconds)
                 require(seconds <= KEEPALIVE, "the tables are told too late", seconds)
 
+    def is_settled(self) -> bool:
+        """See :class:`Checker`."""
+        return self._unserved_since is None and self._claimed_at is None
+
     def _on_claim(self) -> None:
         is_usual = self.store.delay <= USUAL_STORE_SECONDS
         self._claimed_at = self.world.loop.now if is_usual else None
@@ -199,7 +203,7 @@ class PairOfControllers(Checker):
         return now - max(self._unserved_since, min(self._able.values()))
 
 
-class OneHistory(Checker):
+class OneHistory(Final):
     """Both ledgers hold entries of the log alone, and in the end the same; no statement is ahead of
     the log.
     """
@@ -231,7 +235,7 @@ class OneHistory(Checker):
         require(len(rows[0]) == self._last, "the ledgers are not the log", len(rows[0]), self._last)
 
 
-class OnePublishes(Checker):
+class OnePublishes(Immediate):
     """After a statement of another run, an earlier run publishes none."""
 
     def __init__(self, pair: PairOfControllers) -> None:

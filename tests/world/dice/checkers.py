@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from common.chain.schema import Entry
 from tests.support.chaos.truth import OUTCOMES, open_rounds
 from tests.world.bodies import decoded
-from tests.world.checkers import MAX_AGE_SECONDS, Checker, Key, key_of, require, round_of
+from tests.world.checkers import MAX_AGE_SECONDS, Final, Key, key_of, require, round_of
 from tests.world.dice.thrown import Dice, ThrownByHand
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ POINTS = {4, 5, 6, 8, 9, 10}
 SEVEN = 7
 
 
-class DiceTruth(Checker):
+class DiceTruth(Final):
     """A result that nobody has confirmed is what lay below the reader, once for each throw and
     while it lay there, and is of the first throw after the bets were closed, or opened where the
     dice close them; its total, its point and the bets on *win* follow from it; and no throw is

@@ -19,7 +19,7 @@ from subscribers.console.sending import Touch
 from subscribers.console.sessions import Session
 from subscribers.console.words import console_text
 from tests.world.broker.packets import Publish
-from tests.world.checkers import Checker, require
+from tests.world.checkers import Immediate, require
 from tests.world.people.console import Desk
 from tests.world.people.staff import ROOT
 
@@ -72,7 +72,7 @@ class SignedEvent(NamedTuple):
     type: str
 
 
-class Commands(Checker):
+class Commands(Immediate):
     """A command is followed at most once, only as people in force have signed it; and what its
     sender is told of it is true.
     """

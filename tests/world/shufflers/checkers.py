@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from common.chain.schema import Entry
 from tests.world.broker.packets import Publish
-from tests.world.checkers import MAX_AGE_SECONDS, Checker, Key, key_of, require
+from tests.world.checkers import MAX_AGE_SECONDS, Final, Key, key_of, require
 from tests.world.configuration import ROOT
 from tests.world.shufflers.shuffler import ShufflerAtTable
 
@@ -22,7 +22,7 @@ NAMED = re.compile(rb'"(?:missing|extra)":\["|verdict,\w*,\w*,[01-],[01-],(?!-,-
 """How a text names a card that a shuffler has missed or found twice."""
 
 
-class Shuffled(Checker):
+class Shuffled(Final):
     """A table publishes of a deck what its shuffler has just found, in order and once, and the
     names of cards only sealed; no bets are closed, so that no card is dealt, while the last check
     of the deck has found it wrong or the shuffler cannot deal; and in the end the alerts are those

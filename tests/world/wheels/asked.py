@@ -15,7 +15,8 @@ from common.chain.schema import Entry
 from controller.tables.parameters import limit_alert
 from simulators.wheel.cammegh_ss2 import SlingshotSS2
 from tests.world.bodies import decoded
-from tests.world.checkers import Checker, Key, require
+from tests.world.checkers import Final, Key, require
+from tests.world.liveness import Calm
 from tests.world.wheels.wheel import Wheel
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def join(world: World) -> None:
             world.tables[table] += "commands = true\n"
             logs[table] = WheelLogs(world, wheel)
     world.extras[PART] = logs
-    world.checkers.append(AnswersAreTrue(logs))
+    world.checkers.append(AnswersAreTrue(logs, world.calm))
 
 
 class WheelLogs:
@@ -116,14 +117,16 @@ class _Table:
         """Whether the parameter ``m`` was outside its limits when it was last read."""
 
 
-class AnswersAreTrue(Checker):
+class AnswersAreTrue(Final):
     """What the journal has of a wheel's parameters and log is what the wheel has. A difference is
     reported only if there can be one, and a log is reconciled only if each result has its spin in
     the journal. No round follows from an answer. A wrong parameter has an alert.
     """
 
-    def __init__(self, logs: dict[str, WheelLogs]) -> None:
-        self._logs = logs
+    def __init__(self, logs: dict[str, WheelLogs], calm: Calm) -> None:
+        self._logs, self._calm = logs, calm
+        self._is_read: set[str] = set()
+        """Tables whose log was read since the last fault."""
         self._tables = {table: _Table() for table in logs}
         self._seen: set[Key] = set()
         self.counts: Counter[str] = Counter()
@@ -147,6 +150,15 @@ class AnswersAreTrue(Checker):
             elif entry.kind == "event" and (entry.table, entry.boot, entry.seq) not in self._seen:
                 self._seen.add((entry.table, entry.boot, entry.seq))
                 self._on_event(entry.table, known, decoded(entry.body))
+
+    def on_tick(self, now: float) -> None:
+        """See :class:`Checker`."""
+        if not self._calm.includes(now):
+            self._is_read.clear()
+
+    def is_settled(self) -> bool:
+        """See :class:`Checker`: each wheel was asked since the last fault."""
+        return self._is_read >= self._logs.keys() and super().is_settled()
 
     def on_end(self) -> None:
         """See :class:`Checker`."""
@@ -176,6 +188,7 @@ class AnswersAreTrue(Checker):
             self._on_log(table, body)
 
     def _on_log(self, table: str, body: dict[str, Any]) -> None:
+        self._is_read.add(table)
         place = self._place(table, body.get("entries", []))
         is_true = body.get("first", 0) == 0 and place is not None
         require(is_true, "a log that the wheel never had", body, self._logs[table].epochs)

@@ -11,7 +11,8 @@ from common.contract.topics import level
 from tests.world.bodies import decoded
 from tests.world.client import Client
 from tests.world.configuration import ROOT
-from tests.world.wheels.displays import NumberDisplay
+from tests.world.liveness import RECONNECTS_SECONDS
+from tests.world.wheels.displays import RUNS_SECONDS, NumberDisplay
 from tests.world.wheels.wheel import Wheel
 
 if TYPE_CHECKING:
@@ -23,6 +24,22 @@ RIM_SECONDS = 10.0, 14.0
 """How long after the spin he closes the bets: before the ball falls."""
 FALLS_SECONDS = 25.0, 40.0
 """Then the ball has fallen, and he pays."""
+NUMBER_SECONDS = (
+    BETS_SECONDS[1] + RIM_SECONDS[1] + FALLS_SECONDS[1] + RUNS_SECONDS[1] - RUNS_SECONDS[0]
+)
+"""The longest time between two numbers of the wheel."""
+PLAYS_SECONDS = (
+    RECONNECTS_SECONDS
+    + NUMBER_SECONDS
+    + (RIM_SECONDS[1] + FALLS_SECONDS[1] - RUNS_SECONDS[0])
+    + (BETS_SECONDS[1] + RIM_SECONDS[1] + FALLS_SECONDS[1])
+    + (BETS_SECONDS[1] + RUNS_SECONDS[1])
+)
+"""After the last fault his table has a live result within this time: the link is open, and the
+wheel has sent a number, since until then its table is stale and nobody opens the session; the next
+opening of the bets comes before the session is open, the one after it is accepted, and the ball
+falls.
+"""
 
 
 class WheelCroupier:

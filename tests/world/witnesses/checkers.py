@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from common.chain.schema import Entry
 from tests.world.bodies import decoded
-from tests.world.checkers import Checker, Key, require
+from tests.world.checkers import Immediate, Key, require
 from tests.world.wheels.wheel import Wheel
 from tests.world.witnesses.eye import Eye, Report
 
@@ -33,7 +33,7 @@ class Step(NamedTuple):
     event: dict[str, Any]
 
 
-class Steps(Checker):
+class Steps(Immediate):
     """Follows the inputs of the tables with witnesses, and the events of each. ``eyes``: the
     witnesses by table and device.
     """
@@ -230,7 +230,7 @@ class RightRound(Steps):
         return None
 
 
-class Counted(Checker):
+class Counted(Immediate):
     """Counts what is noted of witnesses, for tests that must know that anything was."""
 
     def __init__(self) -> None:
