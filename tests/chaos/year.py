@@ -66,7 +66,9 @@ async def live(configuration: str, days: int, rounds: int) -> None:
         calendar.advance(DAY / rounds)
         upkeep, publisher = daemon._upkeep, daemon._publisher
         assert publisher is not None
-        upkeep.check([place.runner for place in daemon._places.values()])
+        runners = [place.runner for place in daemon._places.values()]
+        upkeep.flush(runners)
+        upkeep.check(runners)
         if played % rounds:
             return
         while daemon._journal._writer.cut:  # noqa: ASYNC110 - the day before is removed a part a second

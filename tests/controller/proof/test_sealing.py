@@ -357,6 +357,37 @@ async def test_work_of_each_minute_is_done_while_a_long_day_is_sealed(
     made.journal.close()
 
 
+@pytest.mark.parametrize("tables", [0, 1, 10, 25, 1001])
+async def test_bytes_of_many_tables_are_stored_a_few_tables_at_a_time(
+    tables: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each table once a minute, and what other tables do comes in between."""
+    monkeypatch.setattr(journal_upkeep, "FLUSH_INTERVAL_SECONDS", 0.01)
+    made = Premises(tmp_path / "journal.sqlite3")
+    turns: list[list[int]] = [[]]
+    minutes: list[list[list[int]]] = []
+
+    def flush(batch: list[int]) -> None:
+        turns[-1] += batch
+        asyncio.get_running_loop().call_soon(turns.append, [])
+
+    def check(_: list[int]) -> None:
+        minutes.append([turn for turn in turns if turn])
+        turns[:] = [[]]
+
+    monkeypatch.setattr(made.upkeep, "flush", flush)
+    monkeypatch.setattr(made.upkeep, "check", check)
+    numbers: Any = list(range(tables))
+    upkeep = asyncio.create_task(made.upkeep.run(numbers, lambda: 0))
+    await until_async(lambda: len(minutes) >= 2)
+    upkeep.cancel()
+    await asyncio.wait([upkeep])
+    for flushed in minutes:
+        assert sorted(number for turn in flushed for number in turn) == numbers
+        assert all(len(turn) <= journal_upkeep.FLUSH_BATCH_TABLES for turn in flushed)
+    await made.end()
+
+
 async def test_a_day_begins_at_every_table_of_many(tmp_path: Path) -> None:
     path = tmp_path / "journal.sqlite3"
     made = Premises(path)
