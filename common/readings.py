@@ -59,6 +59,7 @@ class Reading(
     omit_defaults=True,
     forbid_unknown_fields=True,
     tag_field="type",
+    gc=False,  # frozen, so part of no cycle; as the structs of events, states and entries
 ):
     """The base of all readings: when, from which device, and on what evidence."""
 

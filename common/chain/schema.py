@@ -70,7 +70,7 @@ class JournalFullError(NovamasError):
     """No record is accepted, because too many are waiting while commits fail."""
 
 
-class Record(msgspec.Struct, frozen=True, kw_only=True):
+class Record(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """One input of one table and all that results from it, committed together or not at all.
 
     ``input`` and ``events`` are lines of the notation; ``seq`` is the table's number after them
@@ -89,7 +89,7 @@ class Record(msgspec.Struct, frozen=True, kw_only=True):
     before: tuple[tuple[Kind, bytes], ...] = ()
 
 
-class Entry(msgspec.Struct, frozen=True):
+class Entry(msgspec.Struct, frozen=True, gc=False):
     """One row. ``seq`` is the number of an event; other entries have that of their table's previous
     event.
     """

@@ -53,7 +53,14 @@ class WitnessStatement(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=
     """
 
 
-class Event(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, tag_field="type"):
+class Event(
+    msgspec.Struct,
+    frozen=True,
+    kw_only=True,
+    omit_defaults=True,
+    tag_field="type",
+    gc=False,
+):
     """The envelope of every event."""
 
     site: str = ""

@@ -80,7 +80,7 @@ class ShoeCounts(msgspec.Struct, frozen=True):
     """
 
 
-class Shown(msgspec.Struct, frozen=True, kw_only=True, tag_field="view"):
+class Shown(msgspec.Struct, frozen=True, kw_only=True, tag_field="view", gc=False):
     """The state that every game has."""
 
     phase: str

@@ -29,7 +29,7 @@ class Lawful(Protocol):
 E = TypeVar("E", bound=Decided)
 
 
-class GameState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class GameState(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """The base of each game's ``State``.
 
     ``session`` and ``round`` count from 1; ``round`` is the last one that began. ``alerts``: the

@@ -49,7 +49,7 @@ MAX_CONNECTIONS_ENDED = 3
 LAUNCHES: frozenset[Phase] = frozenset({"ball_in_rim", "launched"})
 
 
-class WheelMotion(msgspec.Struct, frozen=True):
+class WheelMotion(msgspec.Struct, frozen=True, gc=False):
     """How a wheel moves, as last reported. ``since`` and ``launched``: seconds since 1970."""
 
     reading: WheelPhase

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import gc
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -34,6 +33,7 @@ from controller.mqtt.tables_api import TablesApi
 from controller.proof.journal_upkeep import JournalUpkeep
 from controller.service.building import TableBuilder
 from controller.service.certificates import CertificateWatch
+from controller.service.collector import exempt_started, exempt_when_settled
 from controller.service.ending import (
     CLEAN_STOP_SECONDS,
     FAILURE_TIMEOUT_SECONDS,
@@ -273,8 +273,7 @@ class Daemon:
             reload = self._make_reload(publisher, tasks)
             reloading = tasks.start("reload", reload.run(self._reload_requested))
             services = self._start_services(tasks, publisher, reload)
-            gc.collect()
-            gc.freeze()  # exempt long-lived objects from every later collection
+            exempt_started()
             notify("READY=1", self._status())
             self._log.info(
                 "daemon up",
@@ -469,6 +468,7 @@ class Daemon:
             Path(self._configuration.journal.path), ReloadReply(self.boot, started_at, outcome)
         )
         self._health_due.set()
+        exempt_when_settled()
         notify("READY=1", self._status())
 
 

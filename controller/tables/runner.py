@@ -8,7 +8,7 @@ import asyncio
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 import msgspec
 
@@ -43,7 +43,7 @@ COARSE_COUNT_BYTES = 4096
 """Granularity, in bytes, of the published byte counts at tables with face-down cards."""
 
 
-class ReadTime(NamedTuple):
+class ReadTime(msgspec.Struct, frozen=True, gc=False):
     """When an input was read, on both clocks."""
 
     utc: float

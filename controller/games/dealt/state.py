@@ -37,7 +37,7 @@ class Stop(NamedTuple):
     """The refusal's key for a command that would continue without settling it."""
 
 
-class DealtRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class DealtRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """The round in progress: the base of each game's round."""
 
     round: int
@@ -68,7 +68,7 @@ class DealtRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return len(self.known) < len(self.cards)
 
 
-class DealtEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class DealtEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """The outcome of one round."""
 
     round: int

@@ -21,7 +21,7 @@ HISTORY_ROUNDS = 20
 Purpose = Literal["close", "limit"]
 
 
-class WheelRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class WheelRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """The round in progress. ``frames``: its evidence so far, oldest first. ``said``: breaches and
     calls announced so far. ``asks``: the commands one of which answers its question. ``landed``:
     the number held back until then; ``cell``: its place, if the wheel reports places.
@@ -54,7 +54,7 @@ class WheelRound(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
         return self.launched or self.closed
 
 
-class WheelEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
+class WheelEntry(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True, gc=False):
     """The outcome of one round. ``number`` is a result; ``candidate`` stays pending until a person
     confirms it. ``cell``: where the wheel reported it. ``bets``: those reported.
     """
