@@ -65,6 +65,9 @@ def command_line() -> argparse.ArgumentParser:
         "--beside", nargs="*", choices=latency.OTHER_PROGRAMS, default=latency.OTHER_PROGRAMS
     )
     command.add_argument("--against", metavar="COMMIT", help="another commit, beside this one")
+    command.add_argument(
+        "--whole", action="store_true", help="rounds of ordinary length: 80 lines, 4 s each"
+    )
     command = chosen.add_parser("line", help="CPU of a status line that leads to nothing")
     command.add_argument("--tables", type=int, default=50)
     command.add_argument("--seconds", type=float, default=60.0)
@@ -99,7 +102,9 @@ def command_line() -> argparse.ArgumentParser:
         "--journal", type=Path, help="where to store the journal, to reuse it the next time"
     )
     _add_subscriber_measurements(chosen)
-    parser.set_defaults(rounds=1000, runs=3, beside=latency.OTHER_PROGRAMS, against=None)
+    parser.set_defaults(
+        rounds=1000, runs=3, beside=latency.OTHER_PROGRAMS, against=None, whole=False
+    )
     return parser
 
 
@@ -146,7 +151,7 @@ def _add_subscriber_measurements(chosen: argparse._SubParsersAction[Any]) -> Non
 MEASUREMENTS: Mapping[str, Callable[[Any], None]] = {
     "decoding": lambda _: decoding.main(),
     "latency": lambda options: latency.main(
-        options.rounds, options.runs, options.beside, options.against
+        options.rounds, options.runs, options.beside, options.against, whole=options.whole
     ),
     "line": lambda options: status_line.main(options.tables, options.seconds),
     "stages": lambda options: stages.main(options.rounds),

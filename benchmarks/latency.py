@@ -33,7 +33,7 @@ from benchmarks.processes import (
     serial,
 )
 from benchmarks.subscriber import EVENTS, STATUS, Subscriber
-from benchmarks.wheel_lines import PERIOD, spin
+from benchmarks.wheel_lines import PERIOD, spin, until_result
 from tests.support.brokers.mosquitto import free_port
 
 NOVAMAS = "novamas"
@@ -165,9 +165,15 @@ def _write(end: int, line: bytes) -> None:
 
 
 def measure(
-    rounds: int, ways: Sequence[str] = OTHER_PROGRAMS, against: Path | None = None
+    rounds: int,
+    ways: Sequence[str] = OTHER_PROGRAMS,
+    against: Path | None = None,
+    *,
+    whole: bool = False,
 ) -> Latencies:
-    """Return the latencies of ``rounds`` results for each program; print missing results."""
+    """Return the latencies of ``rounds`` results for each program; print missing results.
+    ``whole``: the rounds have as many lines as those of a real wheel.
+    """
     with contextlib.ExitStack() as stack:
         here = stack.enter_context(rig(ways))
         daemons = {NOVAMAS: here}
@@ -180,7 +186,7 @@ def measure(
                 spent[way].append(latency)
 
         for number in range(1, WARM_UP_ROUNDS + rounds + 1):
-            *lines, result = spin(number)
+            *lines, result = until_result(number) if whole else spin(number)
             turn = number % len(ways) if ways else 0
             order = [*ways[turn:], *ways[:turn]]
             start = time.monotonic()
@@ -202,7 +208,14 @@ def _until(moment: float) -> None:
     time.sleep(max(0.0, moment - time.monotonic()))
 
 
-def main(rounds: int, runs: int, ways: Sequence[str], against: str | None = None) -> None:
+def main(
+    rounds: int,
+    runs: int,
+    ways: Sequence[str],
+    against: str | None = None,
+    *,
+    whole: bool = False,
+) -> None:
     """Measure ``runs`` times and print each run, and the ratios of all."""
     print(
         "Latency from the last byte on the wire to a subscriber over Mosquitto, "
@@ -213,7 +226,7 @@ def main(rounds: int, runs: int, ways: Sequence[str], against: str | None = None
     with contextlib.ExitStack() as stack:
         checkout = stack.enter_context(checked_out(against)) if against else None
         for run in range(1, runs + 1):
-            spent = measure(rounds, ways, checkout)
+            spent = measure(rounds, ways, checkout, whole=whole)
             print(row(f"run {run}", "results", "p50", "p99", "max", "ratio p50", "ratio p99"))
             for way, values in spent.items():
                 ratio: tuple[float, ...] = ()

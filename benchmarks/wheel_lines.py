@@ -1,4 +1,4 @@
-"""The lines of a wheel in one short round."""
+"""The lines of a wheel in one round, short or of ordinary length."""
 
 from __future__ import annotations
 
@@ -32,6 +32,11 @@ def whole_round(number: int) -> list[bytes]:
         by_state[b"4"],
         *(settled for _ in range(PUSHES[5])),
     ]
+
+
+def until_result(number: int) -> list[bytes]:
+    """Return the lines of a round of ordinary length up to its result."""
+    return whole_round(number)[: 1 - PUSHES[5]]
 
 
 def uneventful(index: int) -> bytes:

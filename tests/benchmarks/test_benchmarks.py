@@ -13,7 +13,7 @@ from benchmarks import archive, brokers, carrousel, disk, latency, restart, stre
 from benchmarks.filled_journal import fill
 from benchmarks.scale import MAX_LATENCY_SECONDS, Times, latencies
 from benchmarks.stages import missing, shares
-from benchmarks.wheel_lines import PERIOD, spin, uneventful, whole_round
+from benchmarks.wheel_lines import PERIOD, spin, uneventful, until_result, whole_round
 from benchmarks.wheels import Wheel
 from common.readings import WheelNumber
 from controller.journal.reader import JournalReader, first_broken
@@ -58,7 +58,7 @@ def test_a_stage_that_health_does_not_have_is_named() -> None:
     assert len(missing({})) == 9
 
 
-@pytest.mark.parametrize("lines_of", [spin, whole_round])
+@pytest.mark.parametrize("lines_of", [spin, until_result, whole_round])
 def test_each_round_has_one_result(lines_of: Callable[[int], list[bytes]]) -> None:
     found = driver("cammegh-ss2")
     codec = found.make("wheel", found.options())
