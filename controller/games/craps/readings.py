@@ -238,16 +238,17 @@ def land(turn: CrapsTurn, dice: tuple[int, ...], reported_by: str | None = None)
 
 
 def _nothing_missed(turn: CrapsTurn, reading: DiceState) -> bool:
-    """Whether the device's report shows that no throw that counts was missed in the silence. After
-    one in which the device may have been switched off it never does, nor while throws wait for a
-    person: one more may have come behind them.
+    """Whether the device's report shows that no throw that counts was missed in the silence: it is
+    at rest before any bets were open, or has the count of before. Its count shows nothing after a
+    silence in which the device may have been switched off, nor while throws wait for a person: one
+    more may have come behind them.
     """
     state, current = turn.state, turn.state.current
     uncounted = bool(state.unresolved()) if current is None else current.uncounted
     if reading.state == "moving" or reading.throw is None or uncounted:
         return False
-    new = reading.state == "idle" and not state.entries and not (current and current.closed)
-    return new or reading.throw == state.throw
+    before_bets = current is None and not state.entries and reading.state == "idle"
+    return before_bets or reading.throw == state.throw
 
 
 def _next(turn: CrapsTurn, current: CrapsRound, reading: DiceRead) -> bool:

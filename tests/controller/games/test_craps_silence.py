@@ -18,7 +18,7 @@ from common.contract.events import (
 from common.contract.refusals import RejectedError
 from common.readings import LinkGap, LinkGarbage, LinkLost, LinkStale, LinkUp
 from tests.support.for_each import for_each
-from tests.support.games.craps_play import DECREES, SET, Play, ruled, table
+from tests.support.games.craps_play import DECREES, OTHERS, SET, Play, ruled, table
 from tests.support.games.outcomes import history, outcome_of
 from tests.support.games.play import of_kind, only, whats
 
@@ -292,7 +292,7 @@ def test_bets_that_a_person_closes_after_a_long_silence_are_of_the_next_throw() 
 @for_each(
     ("rounds", "hide", "outcome"),
     [
-        ("dice", brief_silence, "round.result"),
+        ("dice", brief_silence, "round.unresolved"),
         ("dice", long_silence, "round.unresolved"),
         ("dice", Play.gap, "round.unresolved"),
         ("keys", Play.gap, "round.result"),
@@ -301,8 +301,8 @@ def test_bets_that_a_person_closes_after_a_long_silence_are_of_the_next_throw() 
 def test_the_first_message_of_a_device_after_bets_were_opened(
     rounds: str, hide: Callable[[Play], object], outcome: str
 ) -> None:
-    """Where the dice run the table, a whole throw may have come in a silence that was long enough
-    for it. Elsewhere the key states that none has.
+    """Where the dice run the table, a whole throw may have come in the silence, and no earlier
+    count shows that none did. Elsewhere the key states it.
     """
     play = table(rounds=rounds, shooter="unwatched")
     if rounds == "keys":
@@ -313,6 +313,16 @@ def test_the_first_message_of_a_device_after_bets_were_opened(
     if rounds == "keys":
         play.send("bets.close", role="croupier")
     assert outcome in whats(play.throw(2, 3))
+
+
+def test_the_count_of_the_session_before_shows_that_the_first_throw_was_not_missed() -> None:
+    play = table(rounds="dice", shooter="unwatched")
+    play.throw(2, 4)
+    play.send("session.close")
+    play.open(OTHERS)
+    brief_silence(play)
+    play.state_said("idle")
+    assert outcome_of(only(play.throw(2, 3), RoundResult)).total == 5
 
 
 def test_a_silence_before_bets_are_opened_hides_no_throw() -> None:
