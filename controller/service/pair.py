@@ -71,7 +71,7 @@ from controller.service.readiness import Readiness
 from controller.service.reload import Reload
 from controller.service.reload_answer import ReloadReply, write_reply
 from controller.service.scraping import serve_metrics
-from controller.service.systemd_notify import notify
+from controller.service.systemd_notify import KEEP_ALIVE, notify
 from controller.service.waiting_report import WaitingReport
 
 if TYPE_CHECKING:
@@ -174,7 +174,7 @@ class Pair:
         candidate = LeaseCandidate(
             *(self._own, self._settings.lease, self._store, self._fence),
             on_record=self._report.on_lease,
-            on_alive=lambda: notify("WATCHDOG=1"),
+            on_alive=lambda: notify(KEEP_ALIVE),
             conditions=ClaimConditions(
                 troubles=lambda: self._waiting_troubles(readiness),
                 barred=(JOURNAL, KEY),

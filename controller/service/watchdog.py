@@ -8,7 +8,7 @@ from common import clock
 from common.log import structlog
 from controller.journal.journal import Journal
 from controller.mqtt.served_table import ServedTable
-from controller.service.systemd_notify import notify
+from controller.service.systemd_notify import KEEP_ALIVE, notify
 
 STUCK_SECONDS = 15.0
 """Seconds without progress after which a part counts as stuck."""
@@ -30,7 +30,7 @@ class Watchdog:
         while True:
             stuck = self.stuck()
             if stuck is None:
-                notify("WATCHDOG=1")
+                notify(KEEP_ALIVE)
             else:
                 self._log.error("no progress", what=stuck)
             await clock.sleep(self._interval)

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
 from pathlib import Path
 
+from controller.service.systemd_notify import KEEP_ALIVE
 from tests.support.brokers.mosquitto import free_port
 from tests.support.daemon.process import UNSIGNED, Daemon, Wheel
 from tests.support.waiting import until
@@ -108,11 +109,15 @@ class Manager:
         self.place, self._said = place, ""
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         self._socket.bind(str(place))
+        self._reading = threading.Thread(target=self._read)
 
     def __enter__(self) -> Manager:
+        self._reading.start()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._socket.shutdown(socket.SHUT_RDWR)
+        self._reading.join()
         self._socket.close()
 
     def until(self, *words: str) -> str:
@@ -120,11 +125,13 @@ class Manager:
         until(f"{words} is said", lambda: self._has(words), lambda: self._said)
         return self._said
 
+    def _read(self) -> None:
+        """Read all the time, as a service manager does: its queue is short."""
+        while said := self._socket.recv(4096).decode():
+            if said != KEEP_ALIVE:
+                self._said += f"{said}\n\n"
+
     def _has(self, words: tuple[str, ...]) -> bool:
-        with suppress(BlockingIOError):
-            while said := self._socket.recv(4096, socket.MSG_DONTWAIT).decode():
-                if said != "WATCHDOG=1":
-                    self._said += f"{said}\n\n"
         last = self._said.rstrip("\n").rpartition("\n\n")[2]
         return all(word in last for word in words)
 
