@@ -206,6 +206,7 @@ def test_a_packet_of_many_bytes_costs_neither_memory_nor_the_connection(
 ) -> None:
     text = configuration(mosquitto.port, table("r1", wheel), broker=f'protocol = "{protocol}"')
     running = daemon(text)
+    running.prepared = False  # it has no modules of other programs
     running.start()
     subscriber = subscribe(
         mosquitto.port, *(f"novamas/v1/palma/{topic}" for topic in SUBSCRIBED_TOPICS), "consoles/#"

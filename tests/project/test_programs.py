@@ -14,6 +14,7 @@ import pytest
 from tests.support.programs import restore_signals, running
 
 TESTS = Path(__file__).parents[1]
+STARTS = ("subprocess.Popen", "PreparedProgram")
 WAITS = "import sys; print(flush=True); sys.stdin.read()"
 
 
@@ -22,7 +23,7 @@ def starts_outside_classes(node: ast.AST) -> Iterator[int]:
     for child in ast.iter_child_nodes(node):
         if isinstance(child, ast.ClassDef):
             continue
-        if isinstance(child, ast.Call) and ast.unparse(child.func) == "subprocess.Popen":
+        if isinstance(child, ast.Call) and ast.unparse(child.func) in STARTS:
             yield child.lineno
         yield from starts_outside_classes(child)
 
@@ -35,7 +36,7 @@ def test_no_test_starts_a_program_that_may_outlive_it() -> None:
     found = [
         f"{path.relative_to(TESTS)}:{line}"
         for path in sorted(TESTS.rglob("*.py"))
-        if path != helper and "Popen" in (text := path.read_text())
+        if path != helper and any(each in (text := path.read_text()) for each in STARTS)
         for line in starts_outside_classes(ast.parse(text))
     ]
     assert found == [], "start it with tests.support.programs.running"

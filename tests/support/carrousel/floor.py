@@ -41,6 +41,7 @@ from common.people.signed_command import Claims, sign, verify
 from tests.support.brokers import paho_client
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber
 from tests.support.carrousel.real_events import recall
+from tests.support.prepared import PreparedProgram, may_be_forked
 from tests.support.waiting import TIMEOUT_SECONDS, until
 
 SITE = "casino-mayor"
@@ -254,7 +255,7 @@ class Controller:
             "people_key": to_base64url(SITE_KEY.verify_key.encode()),
             **settings,
         }
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: PreparedProgram | subprocess.Popen[bytes] | None = None
         self.environment: dict[str, str] = {}
 
     @property
@@ -266,7 +267,10 @@ class Controller:
     def start(self) -> None:
         with self._log.open("ab") as log:
             environment = {**os.environ, **self.environment}
-            self.process = subprocess.Popen(self.words, stderr=log, env=environment)
+            if may_be_forked(self.words[1:], environment):
+                self.process = PreparedProgram(self.words[1:], stderr=log, environment=environment)
+            else:
+                self.process = subprocess.Popen(self.words, stderr=log, env=environment)
 
     def log(self) -> str:
         return self._log.read_text()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import subprocess
+import signal
 import sys
 import threading
 import time
@@ -33,6 +33,7 @@ from tests.support.brokers.mosquitto import Mosquitto
 from tests.support.carrousel.floor import KEYS, PEOPLE, SITE, TOPICS, Controller
 from tests.support.chaos.floor import Broker
 from tests.support.chaos.linked_daemon import STAKE, Play
+from tests.support.prepared import PreparedProgram
 from tests.support.waiting import TIMEOUT_SECONDS, until
 
 BOUND = 0.1
@@ -86,7 +87,7 @@ class Pit:
                 for number, (table, decree) in enumerate(tables.items(), 1)
             )
         )
-        self.process: subprocess.Popen[bytes] | None = None
+        self.process: PreparedProgram | None = None
 
     def plays(self, play: Play) -> None:
         fresh = self.play.with_suffix(".new")
@@ -96,11 +97,11 @@ class Pit:
     def start(self) -> None:
         arguments = [str(self.play), "run", str(self._folder / "novamas.toml")]
         with self._log.open("ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, "-m", "tests.support.chaos.linked_daemon", *arguments],
+            self.process = PreparedProgram(
+                ["-m", "tests.support.chaos.linked_daemon", *arguments],
                 stdout=log,
                 stderr=log,
-                env={**os.environ, "STATE_DIRECTORY": str(self._folder)},
+                environment={**os.environ, "STATE_DIRECTORY": str(self._folder)},
             )
 
     def kill(self) -> None:
@@ -111,7 +112,7 @@ class Pit:
 
     def stop(self) -> int:
         assert self.process is not None
-        self.process.terminate()
+        self.process.send_signal(signal.SIGTERM)
         code = self.process.wait(TIMEOUT_SECONDS)
         self.process = None
         return code

@@ -21,6 +21,7 @@ _CONNECTED = '"event": "broker connected"'
 def announced(daemon: Daemon) -> Daemon:
     """The daemon, with a log of the modules it loads."""
     daemon.program = ("-c", PROGRAM)
+    daemon.prepared = False
     return daemon
 
 

@@ -13,6 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any
 
+from tests.support.prepared import PreparedProgram, may_be_forked
 from tests.support.waiting import TIMEOUT_SECONDS, until
 
 
@@ -119,7 +120,9 @@ class Daemon:
         )
         self.python = sys.executable
         """The interpreter; another environment has other packages."""
-        self.process: subprocess.Popen[bytes] | None = None
+        self.prepared = True
+        """Whether it is forked where it can be. A new interpreter loads all modules itself."""
+        self.process: PreparedProgram | subprocess.Popen[bytes] | None = None
         self.stderr = subprocess.STDOUT
         """Where it writes its log. Another descriptor is not read here: hand it to :meth:`listen`.
         """
@@ -130,12 +133,20 @@ class Daemon:
 
     def start(self, **environment: str) -> None:
         self._since = len(self._lines)
-        self.process = subprocess.Popen(
-            [self.python, *self.program, "run", str(self.file)],
-            stdout=subprocess.PIPE,
-            stderr=self.stderr,
-            env={**os.environ, "STATE_DIRECTORY": str(self.folder), **environment},
-        )
+        self.start_program(*self.program, "run", str(self.file), **environment)
+
+    def start_program(self, *words: str, **environment: str) -> None:
+        """Start Python with these words."""
+        given = {**os.environ, "STATE_DIRECTORY": str(self.folder), **environment}
+        own = self.prepared and self.python == sys.executable
+        if own and may_be_forked(words, given):
+            self.process = PreparedProgram(
+                words, stdout=subprocess.PIPE, stderr=self.stderr, environment=given
+            )
+        else:
+            self.process = subprocess.Popen(
+                [self.python, *words], stdout=subprocess.PIPE, stderr=self.stderr, env=given
+            )
         assert self.process.stdout is not None
         self._listening = threading.Thread(target=self.listen, args=(self.process.stdout,))
         self._listening.start()

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,15 +26,7 @@ class Recorder(Daemon):
 
     def start(self, **environment: str) -> None:
         self._since = len(self._lines)
-        self.process = subprocess.Popen(
-            [sys.executable, *self.program, "surveillance", str(self.file)],
-            stdout=subprocess.PIPE,
-            stderr=self.stderr,
-            env={**os.environ, "STATE_DIRECTORY": str(self.folder), **environment},
-        )
-        assert self.process.stdout is not None
-        self._listening = threading.Thread(target=self.listen, args=(self.process.stdout,))
-        self._listening.start()
+        self.start_program(*self.program, "surveillance", str(self.file), **environment)
 
     @contextmanager
     def archive(self) -> Iterator[RecordArchive]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 import urllib.request
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,6 +13,7 @@ from urllib.parse import urlsplit
 
 from common.contract.topics import Topics
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber
+from tests.support.prepared import PreparedProgram
 from tests.support.waiting import TIMEOUT_SECONDS, until
 
 SITE = "casino-mayor"
@@ -47,10 +46,7 @@ class WebServer:
             **settings,
         }
         with self._log.open("wb") as log:
-            self._program = subprocess.Popen(
-                [sys.executable, *program, "--settings", json.dumps(given)],
-                stderr=log,
-            )
+            self._program = PreparedProgram([*program, "--settings", json.dumps(given)], stderr=log)
         until("the web server", lambda: ready.is_file() and ready.read_text().endswith("\n"))
         self.address = ready.read_text().strip()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import threading
 from collections import defaultdict
 from pathlib import Path
 
@@ -19,15 +18,7 @@ class Webhooks(Daemon):
 
     def start(self, **environment: str) -> None:
         self._since = len(self._lines)
-        self.process = subprocess.Popen(
-            [self.python, "-c", NOVAMAS, "webhooks", str(self.file)],
-            stdout=subprocess.PIPE,
-            stderr=self.stderr,
-            env={**os.environ, "STATE_DIRECTORY": str(self.folder), **environment},
-        )
-        assert self.process.stdout is not None
-        self._listening = threading.Thread(target=self.listen, args=(self.process.stdout,))
-        self._listening.start()
+        self.start_program("-c", NOVAMAS, "webhooks", str(self.file), **environment)
 
     def say(self, action: str, *options: str) -> str:
         """Return the output of an action."""
