@@ -2,7 +2,7 @@
 
 msgspec names Python's types and a JSON path (``Expected `int | null`, got `str` - at
 `$.minimum```); here the field comes first, and types have the names that a writer of JSON or TOML
-knows.
+knows. Of text that is no JSON, it states where the text ceases to be, and what was expected.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ _TYPES = {
     "bytes": "bytes in base64",
     "datetime": "a date and time",
 }
+NESTED_TOO_DEEPLY = "objects or lists nested without end"
 _PLACE = re.compile(r" - at (?:`(?P<key>key)` in )?`\$(?P<path>.*)`\Z", re.DOTALL)
 _STEP = re.compile(r"\.([^.\[]+)|\[(\d+|\.\.\.)\]")
 
@@ -57,6 +58,18 @@ _PHRASES: Sequence[tuple[str, _Phrase]] = (
     (r"Object contains unknown field `(.*)`", lambda m: f"unknown key {m[1]}"),
     (r"(?:Integer value|Number) out of range", lambda _: "the number is out of range"),
 )
+_JSON_PHRASES: Sequence[tuple[str, _Phrase]] = (
+    (r"Input data was truncated", lambda _: "it ends too early: close each bracket and quote"),
+    (
+        r"JSON is malformed: trailing characters \(byte (\d+)\)",
+        lambda m: f"it has a second value, near byte {m[1]}",
+    ),
+    (
+        r"JSON is malformed: object keys must be strings \(byte (\d+)\)",
+        lambda m: f"a name is not in double quotes, near byte {m[1]}",
+    ),
+    (r"JSON is malformed: (.*) \(byte (\d+)\)", lambda m: f"{m[1]}, near byte {m[2]}"),
+)
 _COMPILED = tuple((re.compile(pattern, re.DOTALL), phrase) for pattern, phrase in _PHRASES)
 _UNKNOWN_KEY = re.compile(r"Object contains unknown field `(.*?)`", re.DOTALL)
 _OTHER_FORM = re.compile(r"Expected `str` matching regex|Invalid (?:enum )?value", re.DOTALL)
@@ -68,8 +81,12 @@ def describe(error: Exception, kind: Any = None) -> str:
     suggests the key that was meant. Any other error keeps its text.
     """
     message = str(error)
+    if isinstance(error, RecursionError):
+        return NESTED_TOO_DEEPLY
+    if isinstance(error, UnicodeDecodeError):
+        return "not UTF-8 text"
     if not isinstance(error, msgspec.ValidationError):
-        return message
+        return _json_problem(message) if isinstance(error, msgspec.DecodeError) else message
     place = _PLACE.search(message)
     problem = message[: place.start()] if place else message
     path = (place["path"] or "") if place else ""
@@ -91,6 +108,13 @@ def choices(kind: Any) -> list[str]:
     if get_origin(kind) is Literal:
         return [str(choice) for choice in get_args(kind)]
     return [choice for part in get_args(kind) for choice in choices(part)]
+
+
+def _json_problem(message: str) -> str:
+    for pattern, phrase in _JSON_PHRASES:
+        if found := re.fullmatch(pattern, message):
+            return f"not JSON: {phrase(found)}"
+    return message
 
 
 def _in_words(problem: str) -> str:

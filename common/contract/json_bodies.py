@@ -6,10 +6,11 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 
+from common.plain_errors import NESTED_TOO_DEEPLY
+
 Stored = Annotated[int, msgspec.Meta(ge=0, le=2**63 - 1)]
 """A position, a number or a time that a journal can hold."""
 
-NESTED_TOO_DEEPLY = "objects or lists nested without end"
 _Kind = TypeVar("_Kind")
 
 

@@ -17,8 +17,8 @@ from common.contract.commands import (
     DeviceCommand,
 )
 from common.contract.events import AnyEvent
-from common.contract.json_bodies import NESTED_TOO_DEEPLY, read_body
-from common.plain_errors import describe
+from common.contract.json_bodies import read_body
+from common.plain_errors import NESTED_TOO_DEEPLY, describe
 from common.readings import READINGS, AnyReading, Reading
 
 Input = AnyReading | AnyCommand

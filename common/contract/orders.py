@@ -13,7 +13,6 @@ import msgspec
 from common.contract.bounds import Name, Note, Word
 from common.contract.commands import COMMANDS, AnyCommand, DeviceCommand, Role
 from common.contract.events import AnyEvent
-from common.contract.json_bodies import NESTED_TOO_DEEPLY
 from common.contract.refusals import Refusal
 from common.contract.topics import level
 from common.errors import NovamasError
@@ -150,9 +149,8 @@ def read_order(
     try:
         fields = msgspec.json.decode(body, type=dict[str, Any])
     except (ValueError, RecursionError) as error:
-        problem = NESTED_TOO_DEEPLY if isinstance(error, RecursionError) else describe(error)
         raise UnreadableCommandError(
-            f"the body is not a JSON object: {problem}", Sender()
+            f"the body is not a JSON object: {describe(error)}", Sender()
         ) from None
     client = fields.pop("client", None)
     command_id = fields.pop("id", None)

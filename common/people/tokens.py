@@ -234,8 +234,7 @@ def _parse_line(path: Path, at: int, line: bytes, kind: type[_Line]) -> _Line:
         if isinstance(parsed, ApiToken) and parsed.until is not None:
             parse_utc(parsed.until)
     except (ValueError, RecursionError) as error:
-        what = describe(error, kind) if isinstance(error, ValueError) else "nested too deep"
-        raise TokensError(f"{path}: line {at}: {what}") from None
+        raise TokensError(f"{path}: line {at}: {describe(error, kind)}") from None
     return parsed
 
 

@@ -20,6 +20,7 @@ from nacl.signing import SigningKey, VerifyKey
 from common.chain.checkpoint import public
 from common.contract.json_bodies import Stored
 from common.contract.times import format_utc, parse_utc
+from common.plain_errors import describe
 from controller.backup.errors import BackupError
 
 MANIFEST_NAME = "manifest.json"
@@ -98,7 +99,7 @@ def read_manifest(backup: Path, key: str | None) -> Manifest:
     except OSError as error:
         raise BackupError(f"{path}: {error.strerror}") from None
     except (ValueError, RecursionError) as error:
-        raise BackupError(f"{path}: {error}; take another backup") from None
+        raise BackupError(f"{path}: {describe(error, Manifest)}; take another backup") from None
     _verify_signature(path, manifest, key)
     for time in (manifest.made, manifest.time):
         _check_time(path, time)

@@ -402,6 +402,7 @@ def _notes(path: Path) -> list[AnyNote]:
     """Read the notes so far. A last line that was cut off by a power failure is dropped."""
     import msgspec
 
+    from common.plain_errors import describe
     from controller.commissioning.protocol import AnyNote
 
     if not path.exists():
@@ -414,7 +415,7 @@ def _notes(path: Path) -> list[AnyNote]:
             notes.append(msgspec.json.decode(line, type=AnyNote))
         except ValueError as error:
             raise CommandLineError(
-                f"{path}:{number}: {error}; start another with --out FOLDER"
+                f"{path}:{number}: {describe(error)}; start another with --out FOLDER"
             ) from None
     if cut:
         replace_file(path, complete + b"\n")

@@ -7,7 +7,7 @@ import os
 import socket
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -165,29 +165,36 @@ def carry_out(
             print(f"  {command}", flush=True)
         if plan.opens:
             asyncio.run(open_under_systemd(plan, tell))
-        for address in addresses(plan):
-            tell("look", address=address)
+        _tell_addresses(plan, tell)
         if front is not None:
             front.finish(addresses(plan))
         return
     from controller.setup.running import run_all
 
     def ready() -> None:
-        for address in addresses(plan):
-            tell("look", address=address)
-        tell("foreground", command="; ".join(start_commands(plan, facts)))
+        _tell_addresses(plan, tell)
+        tell("foreground")
+        for command in start_commands(plan, facts):
+            tell("command", command=command)
         if front is not None:
             threading.Thread(target=front.finish, args=(addresses(plan),), daemon=True).start()
 
     run_all(plan, facts, ready, tell)
 
 
+def _tell_addresses(plan: SetupPlan, tell: Callable[..., None]) -> None:
+    for address in addresses(plan):
+        tell("look", address=address)
+
+
 def addresses(plan: SetupPlan) -> list[str]:
     """Return the addresses to open in a browser."""
     if not plan.has_web:
         return []
-    console = plan.configuration.web.pin_keys is not None
-    return [f"{plan.address}/floor", *([f"{plan.address}/pit"] if console else [])]
+    pages = ["floor"]
+    if plan.configuration.web.pin_keys is not None:
+        pages += ["pit", "surveillance"] if plan.archives else ["pit"]
+    return [f"{plan.address}/{page}" for page in pages]
 
 
 def start_commands(plan: SetupPlan, facts: Facts) -> list[str]:

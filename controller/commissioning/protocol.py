@@ -13,6 +13,7 @@ from nacl.signing import SigningKey
 from common.contract.retained import Identity
 from common.errors import NovamasError
 from common.people.signed_bytes import is_signed, sign_bytes
+from common.plain_errors import describe
 
 FORMAT = "novamas commission 1"
 MAX_PROTOCOL_BYTES = 16_000_000
@@ -185,4 +186,6 @@ def read_signed(data: bytes) -> tuple[SignedProtocol, Protocol]:
             raise ProtocolError("is not as it was signed: the signature is wrong")
         return signed, msgspec.json.decode(body, type=Protocol)
     except (ValueError, TypeError, RecursionError) as error:
-        raise ProtocolError(f"is not a protocol of an acceptance: {error}") from None
+        raise ProtocolError(
+            f"is not a protocol of an acceptance: {describe(error, Protocol)}"
+        ) from None

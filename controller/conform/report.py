@@ -12,6 +12,7 @@ from nacl.signing import SigningKey
 from common.contract.version import SOFTWARE
 from common.errors import NovamasError
 from common.people.signed_bytes import is_signed, sign_bytes
+from common.plain_errors import describe
 from controller.conform.requirements import Side, requirements
 
 FORMAT = "novamas conform 1"
@@ -134,7 +135,7 @@ def read_signed(data: bytes) -> tuple[SignedReport, TrialReport]:
             raise ReportError("is not as it was signed: the signature is wrong")
         report = msgspec.json.decode(body, type=TrialReport)
     except (ValueError, TypeError, RecursionError) as error:
-        raise ReportError(f"is not a report of a trial: {error}") from None
+        raise ReportError(f"is not a report of a trial: {describe(error, TrialReport)}") from None
     if report.verdict != verdict(report.findings, chosen=report.chosen):
         raise ReportError("has a verdict that does not follow from its findings")
     return signed, report

@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from common.errors import NovamasError
+from common.plain_errors import describe
 from common.suggestions import unknown_word
 
 FORMATS = files("controller.shadow") / "formats"
@@ -120,4 +121,4 @@ def parse_format(data: bytes, name: str) -> ListFormat:
     try:
         return msgspec.toml.decode(data, type=ListFormat)
     except (ValueError, TypeError, RecursionError) as error:
-        raise ListFormatError(f"{name}: {error}") from None
+        raise ListFormatError(f"{name}: {describe(error, ListFormat)}") from None

@@ -15,6 +15,7 @@ from nacl.signing import SigningKey
 
 from common.errors import NovamasError
 from common.people.signed_bytes import is_signed, sign_bytes
+from common.plain_errors import describe
 from controller.shadow.clocks import ClockOffset
 from controller.shadow.differences import Comparison, ResultDifference, compare
 from controller.shadow.results import DecidedRound, ListedResult
@@ -193,7 +194,7 @@ def read_signed(data: bytes) -> Signed:
             raise ShadowFileError("is not as it was signed: the signature is wrong")
         return Signed(msgspec.json.decode(body, type=content), signed.key, sha256(data).hexdigest())
     except (ValueError, TypeError, RecursionError) as error:
-        raise ShadowFileError(f"is not a file of a shadow run: {error}") from None
+        raise ShadowFileError(f"is not a file of a shadow run: {describe(error)}") from None
 
 
 def read_as(data: bytes, content: type[ContentType]) -> tuple[ContentType, Signed]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from common.plain_errors import describe
 from subscribers.display.rounds import PlayedRound, merge_rounds
 from subscribers.sqlite_copy import open_copy
 
@@ -168,7 +169,7 @@ class RoundStore:
                 rounds.append(msgspec.json.decode(body, type=PlayedRound))
             except (ValueError, TypeError, RecursionError) as error:
                 if not self._skipped:
-                    self._report(f"{self._path}: a round is left out", str(error))
+                    self._report(f"{self._path}: a round is left out", describe(error, PlayedRound))
                 self._skipped = True
         return rounds
 

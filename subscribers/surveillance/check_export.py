@@ -17,6 +17,7 @@ from common.command_line import CommandLine, end_process
 from common.contract.times import parse_utc
 from common.people.jws import is_signed, unverified
 from common.people.register import People, PeopleError, Person, from_base64url, read_people
+from common.plain_errors import describe
 from subscribers.surveillance.export_statement import FORMAT, Statement
 from subscribers.surveillance.signed_export import CSV_NAME, PDF_NAME, SIGNED_NAME, STATEMENT_NAME
 
@@ -55,7 +56,9 @@ def check(path: Path, people: People) -> tuple[Statement, Person]:
         statement = msgspec.json.decode(payload, type=Statement)
         at = parse_utc(statement.time)
     except (ValueError, RecursionError) as error:
-        raise ExportRefusedError(f"{SIGNED_NAME} is no statement of an export: {error}") from None
+        raise ExportRefusedError(
+            f"{SIGNED_NAME} is no statement of an export: {describe(error, Statement)}"
+        ) from None
     owner = people.owners.get(kid)
     if owner is None:
         raise ExportRefusedError(f"the people file has no key {kid}, with which it is signed")

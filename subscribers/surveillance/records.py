@@ -13,6 +13,7 @@ from typing import Annotated, Any, NamedTuple
 import msgspec
 from msgspec import Meta
 
+from common.plain_errors import describe
 from common.readings import MAX_EXACT_INTEGER
 from subscribers.surveillance.archive import ArchiveRecord, Kind, event_key
 
@@ -156,7 +157,7 @@ def records(
     except BadMessageError:
         raise
     except (ValueError, RecursionError) as error:
-        raise BadMessageError(str(error)[:MAX_WORD_LENGTH]) from None
+        raise BadMessageError(describe(error)[:MAX_WORD_LENGTH]) from None
     raise BadMessageError(f"messages of {place.leaf[:64]} are not stored")
 
 

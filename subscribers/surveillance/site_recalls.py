@@ -12,6 +12,7 @@ import msgspec
 from common import clock, randomness
 from common.contract.times import parse_utc
 from common.log import structlog
+from common.plain_errors import describe
 from subscribers.feed.connection import ServiceConnection
 from subscribers.feed.pending_recall import RECALL_TIMEOUT_SECONDS, PendingRecall, record_attempt
 from subscribers.feed.recall_key import RecallKey, send_recall
@@ -174,7 +175,7 @@ class SiteRecalls:
             if not recalls.is_handover(record):
                 self._record_findings((recalls.restored_finding(record),))
         except (ValueError, RecursionError) as error:
-            raise BadMessageError(str(error)) from None
+            raise BadMessageError(describe(error)) from None
 
     def on_stored(self, table: RecordedTable, record: ArchiveRecord) -> None:
         """A live event is in the archive."""
@@ -192,7 +193,7 @@ class SiteRecalls:
             parse_utc(state.time)
         except (ValueError, RecursionError) as error:
             table.state = None
-            raise BadMessageError(str(error)) from None
+            raise BadMessageError(describe(error)) from None
         if previous is not None and previous.boot != state.boot:
             table.question = None  # the daemon that was asked is gone
         if state.seq > table.reached.get(state.boot, 0):
@@ -359,7 +360,7 @@ class SiteRecalls:
                 event_record(self._site, bytes(event_), now, table.id) for event_ in reply.events
             ]
         except (ValueError, RecursionError) as error:
-            raise BadMessageError(str(error)) from None
+            raise BadMessageError(describe(error)) from None
         question = None if table.question is None else table.question.subject_of(reply.id)
         if question is None:
             return RecalledEvents(events)

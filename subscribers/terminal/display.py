@@ -28,6 +28,7 @@ from common.command_line import CommandLine, end_process, escape_unencodable_out
 from common.contract.messages.messages import LANGUAGES
 from common.contract.topics import Topics
 from common.new_file import replace_file
+from common.plain_errors import describe
 from subscribers.display.picture import table_picture
 from subscribers.display.rounds import PlayedRound, ended_rounds, merge_rounds
 from subscribers.feed.floor import Floor
@@ -130,7 +131,7 @@ def _json_problem(body: bytes) -> str | None:
     try:
         msgspec.json.decode(body or b"null", type=dict[str, Any] | None)
     except (ValueError, RecursionError) as error:
-        return str(error)
+        return describe(error)
     return None
 
 
@@ -193,8 +194,7 @@ async def _draw(watched: WatchedTables, note_file: Path | None) -> None:
             shown = watched.floor.change, watched.reason, note, turn, size
             if drawn != shown:
                 drawn = shown
-                has_room = note is not None and size.height > MIN_TABLE_LINES
-                below = _note(note, console) if note is not None and has_room else []
+                below = [] if note is None else _note(note, console)
                 above = watched.meter_lines()
                 height = size.height - len(above) - len(below)
                 tables = draw_floor(watched.drawn_tables(), size.width, turn, height)
@@ -207,8 +207,11 @@ def _read_note(file: Path | None) -> str | None:
 
 
 def _note(note: str, console: Console) -> list[Text]:
-    """Return the lines of a note, those that are too long in several."""
-    return list(Text(note, style="bold").wrap(console, console.width))
+    """Return the lines of a note, those that are too long in several; on a small terminal the first
+    alone.
+    """
+    lines = list(Text(note, style="bold").wrap(console, console.width))
+    return lines if console.height > MIN_TABLE_LINES else lines[:1]
 
 
 def _between(
@@ -364,7 +367,7 @@ async def _run(arguments: argparse.Namespace) -> int:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """WatchedTables the tables. Returns the exit code."""
+    """Show the tables. Returns the exit code."""
     parser = _parser()
     arguments = parser.parse_args(argv)
     if wrong := _mistake(arguments):

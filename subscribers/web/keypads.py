@@ -17,11 +17,12 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Mount, Route
 
 from common import clock
-from common.contract.messages.messages import text
+from common.contract.messages.messages import ENGLISH, LANGUAGES, text
 from subscribers.console.forms import PIN_COMMANDS
 from subscribers.console.outcomes import refusal_text
 from subscribers.console.rights import role_for
 from subscribers.console.sessions import Session
+from subscribers.display.pages import not_found_page
 from subscribers.essential import essential
 from subscribers.feed.floor import Floor
 from subscribers.keypad.keys import Meaning, Slot, current_meanings, duty_key, witness_key
@@ -90,7 +91,8 @@ class Keypads:
         session = self._pit.door.session(request)
         table = request.path_params["table"]
         if table not in self._floor.known:
-            raise HTTPException(404)
+            language = request.query_params.get("lang") if session is None else session.language
+            return not_found_page(language if language in LANGUAGES else ENGLISH)
         if session is None:
             return self._pit.sign_in(request)
         self._pit.require_table(session, table)

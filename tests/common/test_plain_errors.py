@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec import Meta
 
-from common.plain_errors import describe
+from common.plain_errors import NESTED_TOO_DEEPLY, describe
 
 Id = Annotated[str, Meta(pattern=r"^[a-z]+\Z", description="letters a to z")]
 
@@ -87,5 +87,34 @@ def test_no_error_shows_a_type_or_path_of_the_library(value: Any) -> None:
         assert not re.search(r"`\$|regex|Expected|\b(int|str|float|bool)\b", shown), shown
 
 
-def test_an_error_that_is_not_of_a_type_keeps_its_text() -> None:
-    assert describe(ValueError("JSON is malformed: x")) == "JSON is malformed: x"
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (b'{"a" 1}', "not JSON: expected ':', near byte 5"),
+        (b'{"a":', "not JSON: it ends too early: close each bracket and quote"),
+        (b'{"a":1}x', "not JSON: it has a second value, near byte 8"),
+        (b"{a:1}", "not JSON: a name is not in double quotes, near byte 1"),
+        (b'"\xff"', "not UTF-8 text"),
+        (b"[" * 9999, NESTED_TOO_DEEPLY),
+    ],
+)
+def test_text_that_is_no_json_is_described_by_what_is_wrong_where(
+    body: bytes, message: str
+) -> None:
+    with pytest.raises((ValueError, RecursionError)) as caught:
+        msgspec.json.decode(body)
+    assert describe(caught.value) == message
+
+
+@given(st.binary(max_size=40))
+def test_no_error_of_json_shows_a_sentence_of_the_library(body: bytes) -> None:
+    shown = ""
+    try:
+        msgspec.json.decode(body)
+    except (ValueError, RecursionError) as error:
+        shown = describe(error)
+    assert not re.search(r"malformed|Input data|codec|recursion", shown)
+
+
+def test_an_error_of_another_kind_keeps_its_text() -> None:
+    assert describe(ValueError("the table has two wheels")) == "the table has two wheels"

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
+from common.contract.messages.messages import LANGUAGES, text
 from tests.support.daemon.play import until_said
 from tests.support.people.signing import give
 from tests.support.programs import with_constants
@@ -182,7 +183,9 @@ def test_only_its_holder_presses_and_a_key_that_comes_twice_is_one(
     assert ask(croupier, "press", {"id": "one-press", "key": "explode"}) == 400
     assert ask(croupier, "press", {"id": "x", "key": "enter"}) == 400
     assert Client(floor.web.address).ask("POST", "/keypad/r1/press", key)[0] == 401
-    assert croupier.ask("GET", "/keypad/nowhere")[0] == 404
+    status, page, _ = croupier.ask("GET", "/keypad/nowhere")
+    assert status == 404
+    assert any(text("trouble.no_table", language) in page for language in LANGUAGES)
     for _ in range(20):
         assert ask(croupier, "press", key) == 200
     # all twenty are one key, and its meaning had not been shown long enough

@@ -60,7 +60,11 @@ def result(house: House, round_: int, number: int, colour: str | None) -> None:
     """Publish the end of a round in the history."""
     outcome = {"family": "roulette", "number": number, "colour": colour, "parity": None}
     more = {"half": None, "dozen": None, "column": None, "zeros": 0, "last_of_session": False}
-    line = {"kind": "result", "round": round_, "outcome": {**outcome, **more}, "corrected": False}
+    publish_outcome(house, round_, {**outcome, **more})
+
+
+def publish_outcome(house: House, round_: int, outcome: dict[str, Any]) -> None:
+    line = {"kind": "result", "round": round_, "outcome": outcome, "corrected": False}
     house.teller.tell(TABLE, "history", {**LEAF, "table": TABLE, "session": 1, "results": [line]})
 
 
@@ -74,6 +78,16 @@ def test_the_last_number_is_large_in_its_colour_with_those_before_it(
     expect(last).to_have_attribute("data-lane", "red")
     expect(previous).to_have_text(["0", "17"])
     expect(previous.first).to_have_css("background-color", "rgb(10, 125, 67)")
+
+
+def test_a_result_in_a_word_fits_beside_those_before_it(pit: Page, house: House) -> None:
+    outcome = {"family": "baccarat", "winner": "player", "hands": [], "marks": []}
+    for round_ in range(11, 17):
+        publish_outcome(house, round_, outcome)
+    pit.set_viewport_size({"width": 1024, "height": 640})
+    expect(pit.locator(".tile .previous span:visible")).to_have_count(5)
+    fits = "element => element.scrollWidth <= element.clientWidth"
+    assert pit.locator(".tile .last").evaluate(fits)
 
 
 def test_the_phase_runs_from_the_moment_it_began(pit: Page, house: House) -> None:

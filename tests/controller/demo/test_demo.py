@@ -226,6 +226,7 @@ def test_ctrl_c_on_a_terminal_ends_it_and_it_prints_what_to_try_next(tmp_path: P
     words = ["--surveillance", "--speed", "50", "--language", "en", "--state-dir", str(tmp_path)]
     with Terminal([*DEMO, *words]) as terminal:
         terminal.wait_for("RESULT")
+        terminal.wait_for("/floor?lang=en  http://127.0.0.1:")  # on the last of the 24 lines
         assert "mosquitto_sub -p " in (tmp_path / "note.txt").read_text(), "below the picture too"
         is_recorded_and_shown(terminal.text, tmp_path)
         is_published(terminal.text)
