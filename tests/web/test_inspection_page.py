@@ -5,6 +5,7 @@ what the command line finds.
 from __future__ import annotations
 
 import asyncio
+import subprocess
 from pathlib import Path
 
 import msgspec
@@ -179,3 +180,25 @@ def test_the_paper_has_the_key_that_was_given_and_no_buttons(
     expect(page.locator("#use-key")).to_be_hidden()
     paper = page.pdf(prefer_css_page_size=True)
     assert b"/MediaBox [0 0 594.95996 841.91998]" in paper, "A4"
+
+
+def test_no_page_of_paper_begins_amid_the_fields_of_an_entry(
+    forged: dict[str, Forged], page: Page, tmp_path: Path
+) -> None:
+    outcome(page, forged["nothing"].page)
+    for closed in page.locator("details").all():
+        closed.evaluate("element => { element.open = true; }")
+    buttons = page.locator("td button")
+    for index in range(buttons.count()):
+        buttons.nth(index).click()
+    fields = page.locator(".entries dl").first
+    expect(fields).to_be_visible()
+    names = set(page.locator(".entries dt").all_inner_texts())
+    paper = tmp_path / "paper.pdf"
+    page.pdf(path=paper, prefer_css_page_size=True)
+    read = subprocess.run(["pdftotext", "-layout", paper, "-"], capture_output=True, check=True)
+    sheets = [sheet.strip().splitlines() for sheet in read.stdout.decode().split("\f")]
+    first = [lines[1 if lines[0].startswith("time (UTC)") else 0 :] for lines in sheets if lines]
+    begun = [next(filter(str.strip, lines), "").split("  ")[0].strip() for lines in first]
+    assert len(sheets) > 3
+    assert not names & set(begun)
