@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable
+from functools import cache
 from typing import Any
 
 from jsonschema import Draft202012Validator
@@ -15,14 +16,19 @@ from tests.support.daemon.play import TABLE, command, serve, spin, until_more
 from tests.support.daemon.process import Daemon, Wheel
 from tests.support.waiting import until
 
-DOCUMENT = json.loads(files()["asyncapi.json"])
+
+@cache
+def channels() -> dict[str, Any]:
+    """The channels of the AsyncAPI document."""
+    found: dict[str, Any] = json.loads(files()["asyncapi.json"])["channels"]
+    return found
 
 
 def channel_of(topic: str) -> tuple[str, dict[str, Any]]:
     """The one channel that has this topic."""
     found = [
         (name, channel)
-        for name, channel in DOCUMENT["channels"].items()
+        for name, channel in channels().items()
         if re.fullmatch(re.sub(r"\\\{\w+\\\}", "[^/]+", re.escape(channel["address"])), topic)
     ]
     assert len(found) == 1, (topic, [name for name, _ in found])
@@ -70,11 +76,9 @@ def test_every_message_of_a_session_fits(
     assert command(subscriber, "alert.acknowledge", alert=raised["alert"])["ok"]
     assert made.stop() == 0
     until("the farewell", lambda: subscriber.latest("/status")["status"] == "offline")
-    others = {each for each in DOCUMENT["channels"] if each.startswith("jackpot-")}
+    others = {each for each in channels() if each.startswith("jackpot-")}
     others.add("node-alert")  # the recorder of surveillance says these
-    assert {check(message) for message in subscriber.messages} == set(
-        DOCUMENT["channels"]
-    ) - others - {
+    assert {check(message) for message in subscriber.messages} == set(channels()) - others - {
         "sealed",
         "shoe",
     }, "a wheel has no cards; a jackpot's controller publishes the jackpot"
