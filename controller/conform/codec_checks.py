@@ -194,14 +194,20 @@ def _damaged(subject: TriedCodec, random: Random) -> Problems:
     for number, at in places(chunks, random, 4 * PLACES):
         data = chunks[number][1]
         wrong = data[:at] + bytes((data[at] ^ 1,)) + data[at + 1 :]
-        codec, without = subject.make(), subject.make()
+        codec = subject.make()
         found = play(codec, with_chunk(chunks, number, DamagedBytes(wrong, (at,))))
-        play(without, with_chunk(chunks, number, data[:at] + data[at + 1 :]))
-        is_needed = without.counters.frames < frames
-        if is_needed and codec.counters.frames >= frames:
+        if codec.counters.frames >= frames and _needs(subject, number, at, frames):
             yield f"byte {at} of {escape(data)} was damaged, and the frame counts"
         elif problem := invented(found, known):
             yield f"{problem}: byte {at} of {escape(data)} was damaged"
+
+
+def _needs(subject: TriedCodec, number: int, at: int, frames: int) -> bool:
+    """Return whether a frame is lost without the byte ``at`` of a chunk."""
+    data = subject.chunks[number][1]
+    codec = subject.make()
+    play(codec, with_chunk(subject.chunks, number, data[:at] + data[at + 1 :]))
+    return codec.counters.frames < frames
 
 
 def _is_paced(codec: Codec) -> bool:
