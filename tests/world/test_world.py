@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import pytest
 
+from tests.conftest import cases
 from tests.world.checkers import OneWriter
 from tests.world.run import plan, run
 
-SEEDS = range(1, 13)
+LONGER_WORLDS = range(1, 1 + cases(3, 12))
+"""Seeds of worlds that last several times as long as the 200 of ``test_seeds.py``."""
+LONGER_PAIRS = range(1, 1 + cases(2, 6))
 
 
-@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize("seed", LONGER_WORLDS)
 def test_what_must_hold_holds_under_the_faults_of_a_seed(seed: int) -> None:
     outcome = run(plan(seed, hours=0.3, tables=2, faults=20))
     assert outcome.finding is None, "\n".join(outcome.trace[-50:])
@@ -35,7 +38,7 @@ def test_a_world_ends_before_its_rest_is_over_once_all_is_right(
     assert early.trace == late.trace[: len(early.trace)]
 
 
-@pytest.mark.parametrize("seed", range(1, 7))
+@pytest.mark.parametrize("seed", LONGER_PAIRS)
 def test_one_of_two_daemons_plays_under_the_faults_of_a_seed(seed: int) -> None:
     outcome = run(plan(seed, hours=0.15, tables=1, faults=10, pair=True))
     assert outcome.finding is None, "\n".join(outcome.trace[-50:])
