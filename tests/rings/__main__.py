@@ -31,7 +31,7 @@ REAL = ("-m", "essential", "--numprocesses", "4", "--dist", "loadscope")
 REST = ("-m", "(process or slow) and not essential", "--dist", "loadscope")
 REST_WORKERS = 8
 """Four for each of two processors: most of these tests wait most of the time."""
-# Worlds are shared by the tests of a module; modules begin in the order of their cost.
+# Worlds are shared by the tests of a module; modules begin in the order of `marks.in_order`.
 IN_ORDER = "--no-loadscope-reorder"
 RERUNS_PER_FAILURE = 2
 MAX_RERUN_TESTS = 12

@@ -11,8 +11,8 @@ from __future__ import annotations
 import csv
 import functools
 import sys
-from collections import defaultdict
-from collections.abc import Generator, Iterable
+from collections import Counter, defaultdict
+from collections.abc import Generator, Iterable, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
@@ -74,29 +74,42 @@ def is_slow(node_id: str, test: object) -> bool:
     return row is not None and row.processor / rows_of(test) > SLOW_SECONDS
 
 
-def longest_first(items: list[pytest.Item]) -> list[pytest.Item]:
-    """Order modules by the time that all their tests take, so that none of the long ones begins
-    last: one that mostly waits leaves the processors to the others only as long as there are some.
+def in_order(tests: Iterable[str], table: Mapping[str, Seconds]) -> list[str]:
+    """Return the modules of tests in the order in which processes take one after another: the
+    longest first, so that none of them begins last, and those that compute between those that
+    mostly wait, so that both kinds end together. While all wait the processors are idle.
     """
-    table = seconds()
-    cost: defaultdict[str, float] = defaultdict(float)
-    modules: dict[str, list[pytest.Item]] = {}
-    for item in items:
-        module = item.nodeid.partition("::")[0]
-        modules.setdefault(module, []).append(item)
-        if (row := table.get(function_id(item.nodeid))) is not None:
-            cost[module] += row.elapsed
-    ordered = sorted(modules, key=lambda name: (-cost[name], -len(modules[name]), name))
-    return [item for name in ordered for item in modules[name]]
+    processor: defaultdict[str, float] = defaultdict(float)
+    elapsed: defaultdict[str, float] = defaultdict(float)
+    count: Counter[str] = Counter()
+    for test in tests:
+        module = test.partition("::")[0]
+        count[module] += 1
+        row = table.get(function_id(test), Seconds(0, 0))
+        processor[module] += row.processor
+        elapsed[module] += row.elapsed
+    longest_first = sorted(count, key=lambda name: (-elapsed[name], -count[name], name))
+    begins: dict[str, float] = {}  # by module: the share of its kind that is longer
+    for waits in (True, False):
+        kind = [name for name in longest_first if (2 * processor[name] < elapsed[name]) == waits]
+        whole, longer = sum(elapsed[name] for name in kind), 0.0
+        for name in kind:
+            begins[name] = longer / whole if whole else 0.0
+            longer += elapsed[name]
+    return sorted(longest_first, key=begins.__getitem__)
 
 
 # First of all, so that ``-m`` chooses by these marks.
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Mark the tests, and begin with the modules that take longest."""
+    """Mark the tests, and put their modules in order."""
     config.stash[COLLECTED] = list(items)
     mark(items)
-    items[:] = longest_first(items)
+    modules: defaultdict[str, list[pytest.Item]] = defaultdict(list)
+    for item in items:
+        modules[item.nodeid.partition("::")[0]].append(item)
+    ordered = in_order((item.nodeid for item in items), seconds())
+    items[:] = [item for name in ordered for item in modules[name]]
 
 
 @pytest.fixture(scope="session")

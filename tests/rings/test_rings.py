@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.rings import __main__ as rings
-from tests.rings.marks import seconds
+from tests.rings.marks import Seconds, in_order, seconds
 from tests.rings.outcomes import read_failures
 
 ROOT = Path(__file__).parents[2]
@@ -23,7 +23,6 @@ pytest_plugins = ["tests.rings.marks", "tests.rings.outcomes"]
 """
 INI = """
 [pytest]
-asyncio_default_fixture_loop_scope = function
 markers =
   essential: x
   process: x
@@ -38,9 +37,12 @@ def suite(programs: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     (tmp_path / "pytest.ini").write_text(INI)
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.setattr(rings, "ROOT", tmp_path)
-    monkeypatch.setattr(rings, "REST_WORKERS", 2)
+    monkeypatch.setattr(rings, "REST_WORKERS", 1)
     for name in [name for name in os.environ if name.startswith("PYTEST_")]:
         monkeypatch.delenv(name)
+    # each run starts processes of pytest that need no other plugin
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv("PYTEST_PLUGINS", "xdist.plugin")
     return tmp_path
 
 
@@ -61,6 +63,23 @@ def functions(path: str) -> set[str]:
         for node in (ast.walk(ast.parse(module.read_text())) if module.is_file() else ())
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     }
+
+
+def test_modules_that_compute_begin_between_those_that_wait_the_longest_first() -> None:
+    table = {
+        "wait_1.py::test": Seconds(1, 60),
+        "wait_2.py::test": Seconds(1, 40),
+        "compute_1.py::test_1": Seconds(8, 8),
+        "compute_1.py::test_2": Seconds(8, 8),
+        "compute_2.py::test": Seconds(10, 10),
+        "compute_3.py::test": Seconds(4, 4),
+    }
+    tests = ["short.py::test[a]", "short.py::test[b]", "shortest.py::test", *table]
+    assert in_order(tests, table) == [
+        *("wait_1.py", "compute_1.py", "compute_2.py", "wait_2.py", "compute_3.py"),
+        *("short.py", "shortest.py"),
+    ]
+    assert in_order(["b.py::test", "a.py::test"], {}) == ["a.py", "b.py"]
 
 
 def test_a_program_needs_the_fixture(suite: Path) -> None:
