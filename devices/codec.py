@@ -245,6 +245,10 @@ class Driver(msgspec.Struct, frozen=True, kw_only=True):
     """``blind(options)``: why a device with these options can never give a result, and what to do;
     None if it can.
     """
+    unsafe: Callable[[msgspec.Struct], str | None] = lambda _: None
+    """``unsafe(options)``: which of these options lets a report be lost without a question to a
+    person, and what to do; None if none does.
+    """
     described: Callable[[msgspec.Struct], Driver] | None = None
     """``described(options)`` returns the driver that these options describe. None: always this
     driver.

@@ -177,12 +177,12 @@ def decree_violations(configuration: Configuration) -> list[str]:
 
 
 def warnings(configuration: Configuration, *, recorded: bool) -> list[str]:
-    """Return what cannot work, or not for long: devices that yield no result, people who may not
-    act because their names look alike, secrets that others can read, credentials that no unit
-    passes, a clock that is not as accurate as required, keys that a recorder trusts at first sight,
-    a pair that trusts any key, connections to other machines that are not encrypted, metrics that
-    other machines can read, and certificates that expire soon. ``recorded``: a recorder is
-    configured.
+    """Return what cannot work, or not for long: devices that yield no result or may lose one,
+    people who may not act because their names look alike, secrets that others can read, credentials
+    that no unit passes, a clock that is not as accurate as required, keys that a recorder trusts at
+    first sight, a pair that trusts any key, connections to other machines that are not encrypted,
+    metrics that other machines can read, and certificates that expire soon. ``recorded``: a
+    recorder is configured.
     """
     return [
         *(f"{format_path(at)}: {problem}" for at, problem in blind(configuration)),

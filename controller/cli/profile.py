@@ -111,9 +111,13 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _missing(described: Driver, file: str) -> Iterator[str]:
-    """List the gaps of a sound profile: a reading of the number, and answers to its questions."""
+    """List what a sound profile lacks: a reading of the number, answers to its questions, and a
+    question where a card may be lost.
+    """
     if described.blind is not None and (reason := described.blind(described.options())):
         yield f"missing: {reason}\n"
+    if problem := described.unsafe(described.options()):
+        yield f"unsafe: {problem}\n"
     for line, question in open_questions(text_of(Path(file))):
         yield f"{file}:{line}: open question: {question}\n"
 

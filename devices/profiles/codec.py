@@ -29,6 +29,7 @@ from devices.profiles.fields import LATE, Values
 from devices.profiles.framing import DroppedBytes, FrameCandidate
 from devices.profiles.json_messages import read_message
 from devices.profiles.language import MessageSpec, Profile, ReadingSpec
+from devices.profiles.losses import LossTracker
 from devices.profiles.messages import FittingMessage, MessageFinder, named_groups
 from devices.profiles.patterns import compiled
 from devices.profiles.templates import fill_template, may_hide_cards
@@ -65,7 +66,6 @@ class ProfileCodec:
         self._beat = SteadyPace(device, profile.pace.period)
         self._kept_at: float | None = None  # when bytes last arrived that may have been kept
         self._is_stored = False  # the present message was stored at the broker
-        self._missed = False
         # the last values, for readings that are reported only on change
         self._reported: dict[tuple[str, ...], tuple[Any, ...]] = {}
         # by message: what its last frame gave and must be received twice
@@ -79,6 +79,7 @@ class ProfileCodec:
         self._any_text = (
             frozenset[str]() if self._check else frozenset(self._messages.accepting(SERVER_TEXTS))
         )
+        self._losses = LossTracker(device, profile, self._any_text)
         self._greeting_until = -inf  # until then, such text may come from a device server
 
     @property
@@ -213,14 +214,8 @@ class ProfileCodec:
         self.counters.damaged += 1
         shown = escape(data[:64]) if self._shown else None
         out.append(LinkGarbage(at=now, device=self._device, frame=shown, bytes=len(data)))
-        if self._profile.framing.gap and not (harmless and harmless.fullmatch(data)):
-            self._report_gap(now, out)
-
-    def _report_gap(self, now: float, out: list[AnyReading]) -> None:
-        """Report that a report may have been lost, once until a complete frame arrives."""
-        if not self._missed:
-            self._missed = True
-            out.append(LinkGap(at=now, device=self._device, lost=1))
+        if not (harmless and harmless.fullmatch(data)):
+            out += self._losses.on_unreadable(now, is_numbered=self._number is not None)
 
     def _on_frame(
         self,
@@ -242,14 +237,22 @@ class ProfileCodec:
         if free and now < self._greeting_until:
             return False  # text of a device server
         proven = self._check is not None or self._messages.searched is not None
-        if fitting is None or fitting.message.unknown:
-            self.counters.unknown += 1
-        if proven or not (fitting is None or fitting.message.unknown):
+        is_known = fitting is not None and not fitting.message.unknown
+        is_loss = self._losses.may_be(fitting)
+        self.counters.unknown += not is_known
+        if proven or is_known:
             self.counters.frames += 1
-            self._missed = False
             self._greeting_until = -inf
-        if fitting is not None and not self._is_copy(fitting, frame, now, out):
+            if not is_loss:
+                out += self._losses.on_report(now)
+        if fitting is None:
+            out += self._losses.on_unknown(frame, now, self._shown)
+            out += self._losses.on_unreadable(now, is_numbered=self._number is not None)
+        elif not self._is_copy(fitting, frame, now, out):
             self._report(fitting, frame, now, out)
+            if is_loss:
+                out += self._losses.on_unknown(frame, now, self._shown)
+                out += self._losses.on_loss(now)
         return True
 
     def _is_copy(
@@ -301,9 +304,14 @@ class ProfileCodec:
         name = fitting.message.name
         before = self._previous.get(name, [])
         self._previous[name] = [each for each in fitting.readings if each[0].twice]
+        out += self._losses.check_confirmed(name, self._previous[name], before, now)
         alone = sum(isinstance(reading, CardDrawn) for _, reading in fitting.readings) == 1
         for spec, reading in fitting.readings:
-            if (spec.live and values[LATE]) or (spec.twice and (spec, reading) not in before):
+            if spec.live and values[LATE]:
+                if isinstance(reading, CardDrawn):
+                    out += self._losses.on_loss(now)
+                continue
+            if spec.twice and (spec, reading) not in before:
                 continue
             if spec.changed and not self._has_changed(spec, values):
                 continue
@@ -362,7 +370,7 @@ class ProfileCodec:
         out: list[AnyReading],
     ) -> None:
         if spec.reading == GAP:
-            self._report_gap(now, out)
+            out += self._losses.on_stated_gap(now)
             return
         if spec.stands:
             assert isinstance(reading, FaultReading)

@@ -10,6 +10,7 @@ from common.places import format_path
 from devices.codec import Codec, Driver, RoundRequest
 from devices.profiles.codec import ProfileCodec
 from devices.profiles.language import Profile
+from devices.profiles.losses import unsafe_gap
 from devices.profiles.profile import parse_profile, shipped_profile
 from devices.profiles.witness import unreached
 
@@ -49,6 +50,7 @@ def driver_of(profile: Profile) -> Driver:
         ),
         make=lambda device, _: ProfileCodec(device, profile),
         blind=lambda _: _blind(profile),
+        unsafe=lambda _: _unsafe(profile),
     )
 
 
@@ -68,6 +70,11 @@ def _blind(profile: Profile) -> str | None:
             "`novamas profile check` lists all such places"
         )
     return None
+
+
+def _unsafe(profile: Profile) -> str | None:
+    problem = unsafe_gap(profile)
+    return None if problem is None else f"the profile {profile.name}: {problem}"
 
 
 def described(options: msgspec.Struct) -> Driver:

@@ -61,14 +61,15 @@ class FramingSpec(_ProfileSection, frozen=True):
     """``[framing]``: where a frame begins and ends. ``form`` decides which other keys apply.
 
     ``longest``: maximum size of a frame, which limits the buffer. ``body``: the part of the frame
-    in which positions are counted, from and to. ``gap``: dropped bytes may have been a report.
-    ``shown``: show dropped bytes; by default not where cards may be face down.
+    in which positions are counted, from and to. ``gap``: bytes that are no known frame may have
+    been a report; by default where cards are drawn. ``shown``: show dropped bytes; by default not
+    where cards may be face down.
     """
 
     form: Literal["line", "marks", "length", "fixed", "json"] = "line"
     longest: Annotated[int, Meta(ge=2, le=4096, description="a whole number from 2 to 4096")] = 256
     body: tuple[Offset, Offset] = (0, 0)
-    gap: bool = False
+    gap: bool | None = None
     shown: bool | None = None
     # line
     ends: Bytes = "\r\n"
@@ -174,7 +175,8 @@ class MessageSpec(_ProfileSection, frozen=True):
 
     ``unknown``: a valid frame of an unknown kind; tried if no other message fits. ``whole``: only
     if the line was received from its beginning. ``beat``: the frame that is sent at a steady pace.
-    ``restarts``: the device and its numbers were restarted.
+    ``restarts``: the device and its numbers were restarted. ``gap``: such a frame may have been a
+    report of another kind; by default an unknown one.
     """
 
     name: Text
@@ -191,6 +193,7 @@ class MessageSpec(_ProfileSection, frozen=True):
     whole: bool = False
     beat: bool = False
     restarts: bool = False
+    gap: bool | None = None
     say: tuple[ReadingSpec, ...] = ()
 
 

@@ -21,6 +21,7 @@ from devices.profiles.language import (
     Profile,
     ReadingSpec,
 )
+from devices.profiles.losses import reports_gaps
 from devices.profiles.patterns import compiled
 from devices.profiles.reachable import unreachable
 from devices.profiles.samples import TEXT_SAMPLE, Sample, Samples
@@ -52,7 +53,7 @@ _RESULTS = ("wheel.number", "wheel.cell", "dice.read")
 def flaws(profile: Profile) -> Notes:
     """Return all inconsistencies of a profile."""
     notes = json_flaws(profile)
-    _framing(profile.framing, notes)
+    _framing(profile, notes)
     if profile.checksum is not None:
         _checksum(profile.checksum, notes)
     if profile.framing.form == "fixed" and not profile.framing.start and profile.checksum is None:
@@ -90,7 +91,8 @@ def flaws(profile: Profile) -> Notes:
     return notes
 
 
-def _framing(framing: FramingSpec, notes: Notes) -> None:
+def _framing(profile: Profile, notes: Notes) -> None:
+    framing, gaps = profile.framing, reports_gaps(profile)
     needed, allowed = _FORM_KEYS[framing.form]
     default = FramingSpec()
     for key in FramingSpec.__struct_fields__:
@@ -109,11 +111,11 @@ def _framing(framing: FramingSpec, notes: Notes) -> None:
             "does not apply together with `find`; remove it",
         ),
         "before": (
-            bool(framing.before) and not (framing.find and framing.gap),
+            bool(framing.before) and not (framing.find and gaps),
             "applies only with `find` and `gap`; remove it",
         ),
         "behind": (
-            bool(framing.behind) and not (framing.find and framing.gap),
+            bool(framing.behind) and not (framing.find and gaps),
             "applies only with `find` and `gap`; remove it",
         ),
         "escape": (len(framing.escape) > 1, "must be one byte"),

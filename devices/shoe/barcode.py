@@ -26,13 +26,13 @@ from common.readings import (
     AnyReading,
     CardCut,
     CardDrawn,
-    LinkGap,
     LinkGarbage,
     ShoeFault,
     ShoeFaultName,
     escape,
 )
 from devices.codec import GREETING_SECONDS, Driver, FrameProof
+from devices.losses import LossReporter
 from devices.pace import HandPace
 from devices.shoe.barcode_cards import (
     CUT_CARD,
@@ -94,7 +94,7 @@ class Barcode:
         # the last code, when it arrived, and whether it was late
         self._last: tuple[str, float, bool] | None = None
         self._fault: ShoeFaultName | None = None
-        self._gap = -inf  # when a gap was reported, if no complete code has arrived since
+        self._losses = LossReporter(device)
         self._greeting_until = -inf  # until then, unknown text may come from a device server
 
     @property
@@ -165,7 +165,7 @@ class Barcode:
             self.counters.damaged += 1
             out.append(LinkGarbage(at=now, device=self._device, bytes=len(scan.bytes)))
             return
-        self._gap = -inf
+        out += self._losses.on_report(now)
         if card is None and scan.code != self._noread:
             self.counters.unknown += 1
         self._set_fault(
@@ -198,14 +198,12 @@ class Barcode:
             )
 
     def _report_lost(self, size: int, now: float, out: list[AnyReading]) -> None:
-        """Report dropped bytes without showing them: they may belong to a card that is face down.
-        Continuous noise gives one gap per second.
+        """Report dropped bytes without showing them: they may belong to a card that is face
+        down.
         """
         self.counters.damaged += 1
         out.append(LinkGarbage(at=now, device=self._device, bytes=size))
-        if now - self._gap >= CODE_TIMEOUT_SECONDS:
-            self._gap = now
-            out.append(LinkGap(at=now, device=self._device, lost=1))
+        out += self._losses.on_loss(now)
 
     def _set_fault(self, fault: ShoeFaultName | None, now: float, out: list[AnyReading]) -> None:
         """Begin or end the fault. A code that was read ends it."""

@@ -3,9 +3,9 @@ text.
 
 9600 8N1, a line like `` [Game]<Card:4S> `` with CR LF. The brackets contain the mode, which is set
 by a key switch. There is no checksum and no sequence number, so a line is accepted only if its
-complete format fits, an equal card is another card, and dropped bytes that may have been a card are
-reported as a gap. Only ``card.drawn`` contains a line with a card, and dropped bytes are never
-shown: the card may be face down.
+complete format fits, an equal card is another card, and an unknown line, or dropped bytes that may
+have been a card, are reported as a gap. Only ``card.drawn`` contains a line with a card, and
+dropped bytes are never shown: the card may be face down.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from common.readings import (
     AnyReading,
     CardDrawn,
     DeviceReport,
-    LinkGap,
     LinkGarbage,
     ShoeFault,
     ShoeFaultName,
@@ -29,6 +28,7 @@ from common.readings import (
 )
 from devices.codec import DAMAGE_SUBSTITUTE, Driver, FrameProof
 from devices.lines import LineSplitter
+from devices.losses import LossReporter
 from devices.pace import HandPace
 
 MAX_LINE_BYTES = 256
@@ -55,8 +55,8 @@ _HARMLESS_BEFORE, _HARMLESS_AFTER = re.compile(rb"[\[> ]*"), re.compile(rb"[> ]*
 """Characters that may be repeated before and after a frame. Any other dropped bytes may have been a
 card.
 """
-_MAYBE_CARD = re.compile(r":|[2-9TJQKA0][CDHS]|[CDHS][2-9TJQKA1]")
-"""Content of an unknown line that may be a card."""
+_MAYBE_CARD = re.compile(r"[:0-9TJQKACDHS]")
+"""Content of an unknown line that may show a part of a card."""
 
 ALARMS: MappingProxyType[str, ShoeFaultName] = MappingProxyType({"E3": "unread"})
 """The codes of alarms. Any other is reported as an alarm."""
@@ -80,7 +80,7 @@ class BeeTek:
         self._pace = HandPace(device, options.min_draw)
         self._lines = LineSplitter(_LINE_END, MAX_LINE_BYTES)
         self._spoiled = False  # a byte of the pending line was damaged
-        self._missed = False
+        self._losses = LossReporter(device)
         self._mode: str | None = None
         self._order: str | None = None
         self._faults: dict[ShoeFaultName, str] = {}  # active alarms, with their detail
@@ -139,7 +139,6 @@ class BeeTek:
             self._drop_bytes(line[begin : match.start()], _HARMLESS_BEFORE, now, out)
             begin = match.end()
             self.counters.frames += 1
-            self._missed = False
             self._on_frame(match, now, out)
         self._drop_bytes(line[begin:], _HARMLESS_AFTER, now, out)
 
@@ -154,24 +153,22 @@ class BeeTek:
         self.counters.damaged += 1
         out.append(LinkGarbage(at=now, device=self._device, bytes=len(piece)))
         if not repeated.fullmatch(piece):
-            self._report_gap(now, out)
-
-    def _report_gap(self, now: float, out: list[AnyReading]) -> None:
-        """Report that a card may have been lost, once until a complete line arrives."""
-        if not self._missed:
-            self._missed = True
-            out.append(LinkGap(at=now, device=self._device, lost=1))
+            out += self._losses.on_loss(now)
 
     def _on_frame(self, match: re.Match[bytes], now: float, out: list[AnyReading]) -> None:
         mode, content = (match["mode"] or b"").decode("ascii"), match["what"].decode("ascii")
         evidence = escape(match[0])
+        alarm, warning = _ALARM.fullmatch(content), _WARNING.fullmatch(content)
+        is_card = content.startswith("Card:") or content == mode == GAME_MODE
+        if is_card or alarm or warning:
+            out += self._losses.on_report(now)
         if mode and mode != f"{GAME_MODE}Alarm":
             self._on_mode(mode, now, out)
         if content.startswith("Card:"):
             self._report_card(self._parse_card(content, now, out), mode, evidence, now, out)
         elif content == mode == GAME_MODE:
             self._report_card(None, mode, evidence, now, out)
-        elif alarm := _ALARM.fullmatch(content):
+        elif alarm:
             self._begin_fault(
                 ALARMS.get(alarm["code"] or "", "alarm"),
                 alarm["detail"].strip(),
@@ -179,18 +176,17 @@ class BeeTek:
                 now,
                 out,
             )
-        elif _WARNING.fullmatch(content):
+        elif warning:
             self._begin_fault("warning", content, evidence, now, out)
         else:
             self.counters.unknown += 1
-            if _MAYBE_CARD.search(content):
-                self._report_gap(now, out)
-            else:
+            if not _MAYBE_CARD.search(content):
                 out.append(
                     DeviceReport(
                         at=now, device=self._device, frame=evidence, report="said", value=content
                     )
                 )
+            out += self._losses.on_loss(now)
 
     def _on_mode(self, mode: str, now: float, out: list[AnyReading]) -> None:
         """Handle a change of the mode. In any mode but the game's the host receives no game, which

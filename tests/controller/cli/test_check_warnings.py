@@ -17,6 +17,7 @@ from controller.configuration.settings import Configuration
 from controller.service.installed_units import missing_credential
 from simulators.wheel.saturn import FIELDS
 from tests.controller.configuration.test_profiles import ROTA
+from tests.devices.test_lost_reports import LINES, MAP
 from tests.packaging.test_systemd import SYSTEMD
 
 MAIN = """\
@@ -51,6 +52,19 @@ def warned(
     assert main(["check", str(file)]) == 0
     lines = capsys.readouterr().out.splitlines()
     return [line.removeprefix("warning: ") for line in lines if line.startswith("warning: ")]
+
+
+def test_a_profile_that_loses_cards_without_a_question_is_reported(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    reader = (LINES + MAP).replace('kind = "shoe"', 'kind = "wheel"')
+    for gap, expected in (("", 0), ("[framing]\ngap = false\n", 1)):
+        (tmp_path / "reader.toml").write_text(reader + gap)
+        _, *found = warned(tmp_path, capsys, driver="profile", options='file = "reader.toml"')
+        assert len(found) == expected
+        assert all("a card that is damaged on the line is lost" in warning for warning in found)
+        assert main(["profile", "check", str(tmp_path / "reader.toml")]) == 0
+        assert ("unsafe: the profile a-reader" in capsys.readouterr().out) == bool(expected)
 
 
 def test_a_wheel_that_can_report_no_number_is_reported(

@@ -220,7 +220,7 @@ class TestEveryScanner:
         scanner.reconnected(4.0)
         assert scanner.deadline is None
 
-    def test_a_flood_is_a_gap_in_each_second(self, kind: str) -> None:
+    def test_a_flood_is_a_gap_in_each_second_and_before_the_next_code(self, kind: str) -> None:
         scanner = make(kind)
         damaged = {
             "serial": b"\xff\r\n",
@@ -232,7 +232,7 @@ class TestEveryScanner:
             reading.at for reading in readings if isinstance(reading, LinkGap)
         ] == pytest.approx([0.0, 1.0, 2.0])
         again = [*scanner.feed(said(kind, "SA"), 2.5), *scanner.feed(damaged, 2.6)]
-        assert kinds(again) == [CardDrawn, LinkGarbage, LinkGap]
+        assert kinds(again) == [LinkGap, CardDrawn, LinkGarbage, LinkGap]
 
     def test_only_a_drawn_card_shows_what_was_scanned(self, kind: str) -> None:
         scanner = make(kind)

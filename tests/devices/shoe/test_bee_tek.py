@@ -216,11 +216,28 @@ class TestDamage:
 
 
 class TestNoise:
-    def test_a_gap_is_reported_once_until_a_line_comes_whole(self) -> None:
+    def test_a_gap_is_reported_once_a_second_and_before_the_next_line(self) -> None:
+        """A person may have settled the last gap before the next loss."""
         feed = shoe()
-        for line in ("noise", "noise", "[Game]<Ready>", "noise"):
-            feed.line(line)
-        assert len(of(LinkGap, feed.readings)) == 2
+        readings = [feed.line("noise", after=after) for after in (1.0, 0.4, 0.4, 0.4)]
+        assert [len(of(LinkGap, each)) for each in readings] == [1, 0, 0, 1]
+        assert of(LinkGap, feed.line("noise", after=0.4)) == []
+        assert [type(r) for r in feed.line("[Game]<Card:4S>", after=0.1)][:1] == [LinkGap]
+        assert len(of(LinkGap, feed.line("noise", after=0.1))) == 1
+
+    def test_noise_that_came_at_once_is_one_gap(self) -> None:
+        feed = shoe()
+        readings = feed.raw(b"noise\r\nnoise\r\n [Game]<Card:4S> \r\n", after=1.0)
+        assert len(of(LinkGap, readings)) == 1
+
+    @pytest.mark.parametrize("words", ["Ready", "Card10", "Card", "4S"])
+    def test_any_unknown_words_are_a_gap_and_no_part_of_a_card_is_shown(self, words: str) -> None:
+        readings = shoe().line(f"[Game]<{words}>")
+        assert len(of(LinkGap, readings)) == 1
+        assert [r.value for r in of(DeviceReport, readings)] == [
+            "Game",
+            *(["Ready"] * (words == "Ready")),
+        ]
 
 
 class TestLate:
