@@ -33,7 +33,7 @@ from tests.support.devices.described import proof
 from tests.support.for_each import for_each
 from tests.world.wheels.kinds import FOLDER as WORLD
 
-SAMPLES = 40
+SAMPLES = 18
 """Places in each recording at which bytes are damaged."""
 LONGEST = 6_000
 """Bytes of a recording that are used."""

@@ -11,11 +11,12 @@ from common.chain.schema import Entry
 from tests.world.__main__ import main
 from tests.world.broker.packets import Publish
 from tests.world.cards.checkers import Hidden
+from tests.world.cards.defects import damaged_card_is_dropped
 from tests.world.cards.shoes import HandShoe, Shoe
 from tests.world.cards.tabletop import Tabletop
 from tests.world.errors import PropertyViolatedError
 from tests.world.loop import WorldLoop
-from tests.world.run import plan, run
+from tests.world.run import Plan, plan, plan_of, run
 
 PARTS = ("cards",)
 
@@ -88,3 +89,19 @@ def test_parts_that_make_no_world_are_refused(
     with pytest.raises(SystemExit):
         main()
     assert why in capsys.readouterr().err
+
+
+def damaged_lines(seed: int) -> Plan:
+    """A plan in which the lines of shoes are damaged, and one shoe is described by a profile."""
+    return plan_of(plan(seed, hours=0.2, tables=0, faults=40, parts=PARTS), ("line damaged",))
+
+
+def test_no_damaged_card_of_a_shoe_by_a_profile_is_lost_without_a_question() -> None:
+    outcome = run(damaged_lines(2))
+    assert outcome.finding is None, "\n".join(outcome.trace[-50:])
+
+
+def test_a_damaged_card_that_is_dropped_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    damaged_card_is_dropped(monkeypatch)
+    findings = (run(damaged_lines(seed)).finding for seed in range(2, 40, 2))
+    assert any(finding and "a card was lost without a question" in finding for finding in findings)

@@ -6,6 +6,7 @@ import asyncio
 import json
 import logging
 from contextlib import contextmanager
+from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Any, NamedTuple
 from unittest import mock
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 
 class Kind(NamedTuple):
     """A kind of table: its game, its shoe, and how it is dealt. ``behind``: cards behind the cut
-    card; ``seen``: see :class:`Tabletop`.
+    card; ``seen``: see :class:`Tabletop`; ``profile``: the file that describes the shoe.
     """
 
     game: str
@@ -42,6 +43,7 @@ class Kind(NamedTuple):
     play: Callable[[Croupier, Shown], None]
     behind: int = 0
     seen: bool = False
+    profile: str = ""
 
 
 KINDS = (
@@ -49,6 +51,8 @@ KINDS = (
     Kind("blackjack", "BAL05", "bee-tek", HandBeeTek, games.blackjack, seen=True),
     Kind("poker-no-draw", "BAL05", "barcode-serial", HandBarcode, games.poker),
 )
+BY_PROFILE = KINDS[1]._replace(profile="line-shoe.toml")
+"""The second table of every other seed: its shoe is described by a profile of the site."""
 
 TABLE = """
 [[table]]
@@ -58,8 +62,9 @@ decree = "{kind.decree}"
 
 [[table.device]]
 id = "shoe"
-driver = "{kind.driver}"
+driver = "{driver}"
 link = "tcp://{table}:1"
+{options}
 """
 
 
@@ -95,6 +100,9 @@ def join(world: World) -> None:
     """Add a table of each kind."""
     seal(world)
     kinds = {f"cards-{number}": kind for number, kind in enumerate(KINDS, 1)}
+    if world.seed % 2 == 0:
+        kinds["cards-2"] = BY_PROFILE
+        world.profiles.append(Path(__file__).with_name(BY_PROFILE.profile))
     deal(world, kinds, world.random, TABLE, "croupiers")
 
 
@@ -110,7 +118,12 @@ def deal(
         shoe = Shoe(world.loop, table, kind.driver, kind.shoe(seed, kind.behind), seed)
         PORTS[table] = shoe
         tops[table] = Tabletop(shoe, seen=kind.seen)
-        world.tables[table] = section.format(table=table, kind=kind)
+        world.tables[table] = section.format(
+            table=table,
+            kind=kind,
+            driver="profile" if kind.profile else kind.driver,
+            options=f'options = {{ file = "{kind.profile}" }}' if kind.profile else "",
+        )
     croupiers: dict[str, Croupier] = {}
 
     def on_reply(message: Publish) -> None:

@@ -33,13 +33,16 @@ Tops = Mapping[str, Tabletop]
 
 class Drawn(Immediate):
     """Each card that a table takes is one that the shoe has reported: in order, once, and not too
-    long ago for a live one. ``key`` opens what is sealed.
+    long ago for a live one. None is left out unless the table was asked. ``key`` opens what is
+    sealed.
     """
 
     def __init__(self, tops: Tops, key: PrivateKey) -> None:
         self._tops, self._key = tops, key
         self._next: dict[str, int] = defaultdict(int)
         """By table, the first report that no reading has come of yet."""
+        self._asked = set(tops)
+        """Tables that were asked since their last card, or have had none."""
 
     def on_records(self, records: Iterable[Record]) -> None:
         """A table hands these records over to be stored."""
@@ -50,8 +53,11 @@ class Drawn(Immediate):
             if is_sealed(body):
                 body = open_sealed(body, self._key).body
             reading = json.loads(bytes(body))
-            if reading["type"] == "card.drawn" and reading.get("card"):
+            kind = reading["type"]
+            if kind == "card.drawn" and reading.get("card"):
                 self._on_card(self._tops[record.table], record.table, reading)
+            elif kind == "card.drawn" or (kind.startswith("link.") and kind != "link.garbage"):
+                self._asked.add(record.table)
 
     def _on_card(self, top: Tabletop, table: str, body: dict[str, Any]) -> None:
         reports, after = top.shoe.model.reports, self._next[table]
@@ -61,6 +67,12 @@ class Drawn(Immediate):
             again = doubted and after > 0 and reports[after - 1].card == card
             require(again, "not drawn, or taken twice", table, body, reports[max(0, after - 3) :])
             return
+        is_gap = found[0] > after and not doubted and not top.shoe.loses_unseen
+        lost = is_gap and table not in self._asked
+        require(not lost, "a card was lost without a question", table, body, reports[after:])
+        self._asked.discard(table)
+        if doubted:
+            self._asked.add(table)
         at = found[0 if doubted else -1]  # one of an earlier pack may never have been read
         self._next[table] = at + 1
         if not doubted:

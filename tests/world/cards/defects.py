@@ -17,6 +17,7 @@ from controller.games.baccarat import points
 from controller.tables.runner import TableRunner
 from controller.tables.table import InputResult, Table
 from devices.pace import HandPace
+from devices.profiles.losses import LossTracker
 from devices.reader import LinkReader
 
 
@@ -79,6 +80,11 @@ def late_card_counts_as_live(patch: pytest.MonkeyPatch) -> None:
     """Nobody asks how long a card has waited."""
     patch.setattr(LinkReader, "_waited", lambda _: 0.0)
     patch.setattr(HandPace, "is_late", lambda *_args, **_more: False)
+
+
+def damaged_card_is_dropped(patch: pytest.MonkeyPatch) -> None:
+    """What no message of a profile describes is no gap."""
+    patch.setattr(LossTracker, "on_loss", lambda *_: [])
 
 
 def copies_turn_any_card(patch: pytest.MonkeyPatch) -> None:

@@ -21,6 +21,8 @@ from simulators.shoe.shoe import Scene, SimulatedShoe
 from tests.world.device import Device
 from tests.world.loop import WorldLoop
 
+TRACED = {"damaged", "duplicate", "split", "burst", "cut_card", "alarm", "unread", "repeated"}
+"""Faults after which bytes of every report arrive."""
 READ_SECONDS = 0.3
 """How soon after a card the next one can be read."""
 
@@ -153,12 +155,15 @@ class Shoe(Device):
         self, loop: WorldLoop, name: str, protocol: str, model: HandShoe, seed: int
     ) -> None:
         self.model = model
+        self.loses_unseen = False
+        """Whether it or its line may have lost a report without a trace."""
         self.held_until = -inf
         """Until when the line may hold back what the shoe has sent."""
         super().__init__(loop, name, protocol, model, seed)
 
     def fault(self, name: str, value: float) -> None:
         """See :class:`Device`."""
+        self.loses_unseen = self.loses_unseen or name not in TRACED
         if name == "burst":
             self.held_until = max(self.held_until, self.now + value)
         super().fault(name, value)
