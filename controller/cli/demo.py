@@ -24,6 +24,7 @@ from common import clock
 from common.contract.messages.messages import ENGLISH, LANGUAGES, word
 from common.errors import NovamasError
 from common.money import EURO, format_amount
+from common.system_errors import describe_system_error
 from controller.cli import CommandLineError, numbers
 from controller.cli.web import write_laws
 from controller.demo import jackpot, recorder
@@ -113,7 +114,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--web-port",
-        type=numbers.count,
+        type=numbers.port,
         default=0,
         help="port of the displays in the browser (default: a free one)",
     )
@@ -141,10 +142,22 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Run until the rounds are played or the demo is stopped. Returns 0 in both cases."""
+    _check_web_port(arguments.web_port)
     code = _run(arguments)
     if os.isatty(1):
         print(NEXT_STEPS.format(novamas=_own_name()))
     return code
+
+
+def _check_web_port(port: int) -> None:
+    """Raise ``CommandLineError`` if another program listens there."""
+    try:
+        socket.create_server(("127.0.0.1", port)).close()
+    except OSError as error:
+        raise CommandLineError(
+            f"--web-port {port}: {describe_system_error(error)}; choose another port, or leave it "
+            "out for a free one"
+        ) from None
 
 
 def _own_name() -> str:

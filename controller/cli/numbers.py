@@ -5,6 +5,8 @@ from __future__ import annotations
 import argparse
 import math
 
+MAX_PORT = 65535
+
 
 def seconds(text: str) -> float:
     """Parse seconds, above 0."""
@@ -20,6 +22,13 @@ def count(text: str) -> int:
     """Parse a whole number from 1 up."""
     if not text.isascii() or not text.isdigit() or not int(text):
         raise argparse.ArgumentTypeError(f"{text} is not a whole number from 1 up")
+    return int(text)
+
+
+def port(text: str) -> int:
+    """Parse the number of a TCP port."""
+    if not text.isascii() or not text.isdigit() or not 0 < int(text) <= MAX_PORT:
+        raise argparse.ArgumentTypeError(f"{text} is not a port, 1 to {MAX_PORT}")
     return int(text)
 
 

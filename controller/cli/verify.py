@@ -88,7 +88,7 @@ def _page(verdict: Verdict, journal: Path, witness: Path | None, language: str) 
     if not verdict.entries and not verdict.problems:
         return headline(verdict, language)
     signed = verdict.checkpoints - verdict.unsigned - verdict.elsewhere
-    whose = "given with --key" if verdict.trusted else "named by the journal itself"
+    whose = "given with --signer" if verdict.trusted else "named by the journal itself"
     lines = [
         f"Journal     {verdict.journal}",
         (
@@ -101,6 +101,7 @@ def _page(verdict: Verdict, journal: Path, witness: Path | None, language: str) 
         ),
         f"Keys        {', '.join(verdict.keys) or 'none'} ({whose})",
     ]
+    lines += [f"Extension   {used}" for used in verdict.extensions]
     if witness is not None:
         lines.append(f"Witness     {witness}: {verdict.witnessed} events as in the journal")
     notes = list(verdict.notes)

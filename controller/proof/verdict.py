@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from common.extensions import ExtensionRecord
 from controller.proof.outcome import ProofOutcome, conclude
 
 MAX_LISTED_PROBLEMS = 20
@@ -38,9 +39,9 @@ class Verdict(msgspec.Struct, kw_only=True):
 
     ``proved``: how many entries such a checkpoint covers; ``unproved``: the others. ``missing``:
     entries of absent days whose removal the chain does not record; ``removed``: those whose removal
-    it records. ``unread``: what could not be read or decided, and why. ``elsewhere``: the number of
-    checkpoints of other journals; ``disbelieved``: of those of this journal that no trusted key has
-    signed.
+    it records. ``extensions``: the drivers from outside that the entries ``boot`` name. ``unread``:
+    what could not be read or decided, and why. ``elsewhere``: the number of checkpoints of other
+    journals; ``disbelieved``: of those of this journal that no trusted key has signed.
     """
 
     journal: str
@@ -63,6 +64,7 @@ class Verdict(msgspec.Struct, kw_only=True):
     unproved: list[PositionRange] = []
     missing: list[PositionRange] = []
     removed: list[PositionRange] = []
+    extensions: list[ExtensionRecord] = []
     unread: list[str] = []
     notes: list[str] = []
     problems: list[Problem] = []
@@ -97,6 +99,7 @@ class Verdict(msgspec.Struct, kw_only=True):
         self.first = self.first or later.first
         self.last = later.last or self.last
         self.keys += (key for key in later.keys if key not in self.keys)
+        self.extensions += (each for each in later.extensions if each not in self.extensions)
         self.unread += later.unread
         self.notes += later.notes
         self.more += later.more

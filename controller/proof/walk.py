@@ -316,6 +316,7 @@ class Walk:
             boot.site,
             bool(boot.tables) and all(table.simulated for table in boot.tables),
         )
+        verdict.extensions += (each for each in boot.extensions if each not in verdict.extensions)
         if not verdict.trusted and boot.key is not None and boot.key not in verdict.keys:
             verdict.keys.append(boot.key)
 

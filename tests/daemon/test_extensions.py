@@ -167,6 +167,9 @@ adapter = "acme-chat"
     page = environment.novamas("audit", journal, "--text", "--extension", "acme-w1")
     assert "Extension acme-w1 of acme-novamas 1.0, sha256 " in page
     assert "PROVED: every reading and every event." in page
+    assert "Extension   acme-w1 of acme-novamas 1.0, sha256 " in environment.novamas(
+        "verify", journal, "--text"
+    )
     missing = environment.novamas("audit", journal, "--text", status=3)
     assert "audit with --extension acme-w1" in " ".join(missing.split())
     assert "it is not loaded here" in missing

@@ -9,6 +9,7 @@ import os
 import re
 import shlex
 import signal
+import socket
 import subprocess
 import sys
 from argparse import Namespace
@@ -23,6 +24,7 @@ import pytest
 from common.contract.messages.messages import text
 from common.contract.times import format_utc
 from controller.cli import demo as program
+from controller.cli import main
 from controller.demo.floor import DemoFloor
 from controller.demo.places import FLOOR_TABLES
 from controller.journal.reader import JournalReader
@@ -328,6 +330,24 @@ async def test_errors_while_terminating_are_no_failure(
 
     monkeypatch.setattr(program, "_open_and_watch", part)
     assert await program._play(DemoFloor(tmp_path), Namespace()) is False
+
+
+@pytest.mark.parametrize("wrong", ["99999", "0", "web"])
+def test_a_wrong_port_is_reported_before_anything_starts(
+    wrong: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["demo", "--web-port", wrong])
+    assert f"{wrong} is not a port, 1 to 65535" in capsys.readouterr().err
+
+
+def test_a_port_that_another_program_has_is_reported_before_anything_starts(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = str(other.getsockname()[1])
+        assert main(["demo", "--web-port", port]) == 1
+    assert f"--web-port {port}: " in capsys.readouterr().err
 
 
 def test_the_error_of_a_program_that_cannot_start_is_shown() -> None:
