@@ -44,7 +44,7 @@ def main() -> int:
     parser.add_argument("--total", type=float, help="table-hours to run, instead of --seeds")
     parser.add_argument("--hours", type=float, default=1.0, help="hours of one world")
     parser.add_argument("--tables", type=int, default=8)
-    parser.add_argument("--faults", type=int, default=20)
+    parser.add_argument("--faults", type=int, default=200, help="faults of one world")
     parser.add_argument("--pace", type=float, default=4.0, help="see Plan.pace")
     parser.add_argument("--wheel", default="", choices=("", *KINDS), help="of all tables")
     parser.add_argument("--pair", action="store_true", help="two daemons with one lease")
