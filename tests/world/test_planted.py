@@ -173,7 +173,7 @@ DEFECTS = (
     Defect(claims_are_not_looked_at, "one round, two", 1, parts=("rival",)),
     Defect(events_are_numbered_again, "published", 2),
     Defect(retained_topics_are_published_once, "nothing is retained", 7),
-    Defect(rounds_are_forgotten_at_a_restart, "one round, two", 1),
+    Defect(rounds_are_forgotten_at_a_restart, "number of another spin", 1),
     Defect(will_is_not_cleared, "no daemon is online", 2),
     Defect(dead_run_keeps_its_lease, "a machine could", 1, pair=True, among=DIES),
     Defect(tables_are_never_yielded, "a machine could", 1, pair=True, among=NO_BROKER),
