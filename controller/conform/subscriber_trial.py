@@ -10,7 +10,8 @@ from controller.configuration.settings import BrokerConfig
 from controller.conform.candidate import CandidateError
 from controller.conform.report import TrialFinding
 from controller.conform.requirements import to_try
-from controller.conform.scenarios import ANYWHERE, DECIDED_BY, SCENARIOS, Scene, prepare
+from controller.conform.scenarios import ANYWHERE, DECIDED_BY, SCENARIOS, prepare
+from controller.conform.scene import Scene
 from controller.conform.stage import PAGE_EVENTS, ProgramEndedError, Stage, StoppedError
 from controller.mqtt.embedded_broker import broker_to_publish_to
 

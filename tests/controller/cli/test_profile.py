@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
@@ -21,7 +22,7 @@ def test_a_recording_is_understood(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["profile", "test", ROTA, str(SPINS)]) == 0
     captured = capsys.readouterr()
     assert captured.out == GOLDEN
-    assert captured.err == "300 bytes: 25 frames, 3 damaged, 2 unknown, 7 late; 24 readings\n"
+    assert captured.err == "300 bytes: 25 frames, 3 damaged, 2 unknown, 7 late; 26 readings\n"
 
 
 def test_decode_accepts_a_profile_instead_of_a_driver(
@@ -204,10 +205,9 @@ def test_too_few_numbers_give_a_profile_without_one(
 def test_a_terminal_asks_what_the_wheel_showed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    answers = iter(["17 99", SHOWN])
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"17 99\n{SHOWN}\n"))
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr("sys.stdout.isatty", lambda: True, raising=False)
-    monkeypatch.setattr("builtins.input", lambda _: next(answers))
     assert main(["profile", "new", str(FAULTS), "--output", str(tmp_path / "p.toml")]) == 0
     out = capsys.readouterr().out
     assert "99 is no pocket; expected numbers from 0 to 36, or 00\n" in out
