@@ -180,10 +180,12 @@ class World:
             Truth(self.wheels, disks, names),
             Prompt(ports, names),
             Shown(self.broker.retained, self.calm, self.absent),
-            PlaysAgain(lambda: self._tables(by_hand=False), self.calm),
-            PlaysAgain(lambda: self._tables(by_hand=True), self.calm, croupier.PLAYS_SECONDS),
         ]
-
+        if self.people is UNSIGNED:  # where people sign, a table is played if they like
+            self.checkers += [
+                PlaysAgain(lambda: self._tables(by_hand=False), self.calm),
+                PlaysAgain(lambda: self._tables(by_hand=True), self.calm, croupier.PLAYS_SECONDS),
+            ]
         if self.bucket is not None:
             served = Served(self, installed)
             self.takeovers = served.takeovers
