@@ -180,12 +180,13 @@ class BeeTek:
             self._begin_fault("warning", content, evidence, now, out)
         else:
             self.counters.unknown += 1
-            if not _MAYBE_CARD.search(content):
-                out.append(
-                    DeviceReport(
-                        at=now, device=self._device, frame=evidence, report="said", value=content
-                    )
+            out.append(
+                LinkGarbage(at=now, device=self._device, bytes=len(match[0]))
+                if _MAYBE_CARD.search(content)
+                else DeviceReport(
+                    at=now, device=self._device, frame=evidence, report="said", value=content
                 )
+            )
             out += self._losses.on_loss(now)
 
     def _on_mode(self, mode: str, now: float, out: list[AnyReading]) -> None:
