@@ -22,7 +22,7 @@ from common.confidential.boxes import open_sealed
 from controller.proof.audit import audit
 from devices.board.report import write_report
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber
-from tests.support.daemon.play import command, until_open, until_said
+from tests.support.daemon.play import command, until_open, until_said, until_up
 from tests.support.daemon.process import Daemon, configuration
 from tests.support.waiting import until
 
@@ -143,15 +143,18 @@ def play(
     ending: ExitStack,
 ) -> Play:
     """``play(game, decree, settings, board...)``: a table whose session is open. A board is
-    ``(kind, protocol, word...)``, without words one that is written by hand.
+    ``(kind, protocol, word...)``, without words one that is written by hand. With
+    another ``speed`` the boards are up before the session is opened.
     """
 
-    def begin(game: str, decree: str, settings: str, *boards: tuple[str, ...]) -> Floor:
+    def begin(
+        game: str, decree: str, settings: str, *boards: tuple[str, ...], speed: int = SPEED
+    ) -> Floor:
         made: dict[str, Simulated] = {}
         written: dict[str, Written] = {}
         table = f'\n[surveillance]\npublic_key = "{bytes(KEY.public_key).hex()}"\n'
         table += f'\n[[table]]\nid = "b1"\ngame = "{game}"\ndecree = "{decree}"\n'
-        table += f"simulated = true\nspeed = {SPEED}\n"
+        table += f"simulated = true\nspeed = {speed}\n"
         table += f"settings = {settings}\n"
         for kind, protocol, *words in boards:
             link = tmp_path / protocol
@@ -171,6 +174,9 @@ def play(
         for kind, *_ in boards:
             until_open(subscriber, run, "b1", kind)
         floor = Floor(subscriber, made, written, run)
+        for kind, protocol, *_ in boards if speed < SPEED else ():
+            floor.start(protocol)
+            until_up(subscriber, run, TABLE, kind)
         floor.say("session.open", minimum=500, currency="EUR")
         return floor
 
@@ -240,8 +246,9 @@ def test_fortune_wheel(play: Play) -> None:
 
 def test_craps(play: Play) -> None:
     settings = '{ rounds = "dice", shooter = "unwatched", serials = "unwatched" }'
-    floor = play("craps", "BAL05", settings, ("dice", "dice-board", "--throws", "34,22,22,61"))
-    floor.start("dice-board")
+    words = "--throws", "34,22,22,61", "--speed", "3"  # bets are open before the first throw
+    # bets that are open before the reader's first report may have seen a throw that it did not
+    floor = play("craps", "BAL05", settings, ("dice", "dice-board", *words), speed=3)
     results = until_said(floor.subscriber, "round.result", 4)
     assert [result["outcome"]["dice"] for result in results] == [[3, 4], [2, 2], [2, 2], [6, 1]]
     assert wrong(floor.subscriber, 4) == []

@@ -15,13 +15,14 @@ import pytest
 
 from controller.proof.audit import audit
 from tests.support.brokers.mosquitto import Mosquitto, Subscriber
-from tests.support.daemon.play import command, until_open, until_said
+from tests.support.daemon.play import command, until_open, until_said, until_up
 from tests.support.daemon.process import Daemon, configuration
 from tests.support.programs import running
 from tests.support.waiting import until
 
 TABLE = "novamas-sim/v1/palma/d1"
-SPEED = 20
+SPEED = 3
+"""The first throw comes three seconds after the start: by then bets must be open."""
 SERIALS = ["A4101", "A4102", "A4103", "A4104", "A4105", "A4106"]
 
 Play = Callable[..., tuple[Subscriber, Daemon]]
@@ -84,11 +85,12 @@ options = {{ late_after = 1000.0 }} # this machine may keep bytes for longer tha
         made.start()
         until("the table", lambda: subscriber.latest("/status"), made.log)
         until_open(subscriber, made, "d1", "dice")
+        dice.stdin.write(b"start\n")
+        dice.stdin.flush()
+        until_up(subscriber, made, TABLE, "dice")  # else a throw may have come before its report
         assert command(subscriber, "session.open", TABLE)["ok"]
         assert command(subscriber, "dice.set", TABLE, serials=SERIALS, side=200)["ok"]
         assert command(subscriber, "dice.choose", TABLE, serials=SERIALS[:2])["ok"]
-        dice.stdin.write(b"start\n")
-        dice.stdin.flush()
         return subscriber, made
 
     return begin

@@ -46,7 +46,7 @@ def typed(folder: Path, link: Path, web: int) -> list[tuple[str, str]]:
         ("Which MQTT broker", "1"),
         ("Where the broker listens", f"127.0.0.1:{free_port()}"),
         ("Enrol an inspector", "yes"),
-        ("name, as it stands", "A. Riera"),
+        ("name, as every event", "A. Riera"),
         ("badge", "4711"),
         ("PIN of the inspector", "123456"),
         ("(again)", "123456"),

@@ -40,8 +40,10 @@ def until_said(subscriber: Subscriber, kind: str, count: int) -> list[dict[str, 
     return found
 
 
-def until_up(subscriber: Subscriber, daemon: Daemon, table: str = TABLE) -> None:
-    """Wait until the table says that its wheel is up, in this life of the daemon."""
+def until_up(
+    subscriber: Subscriber, daemon: Daemon, table: str = TABLE, device: str = "wheel"
+) -> None:
+    """Wait until the table says that its device is up, in this life of the daemon."""
 
     def up() -> bool:
         assert daemon.process is not None
@@ -50,10 +52,10 @@ def until_up(subscriber: Subscriber, daemon: Daemon, table: str = TABLE) -> None
         return (
             bool(state)
             and state["boot"] == daemon.boot()
-            and state["devices"].get("wheel", {}).get("state") == "up"
+            and state["devices"].get(device, {}).get("state") == "up"
         )
 
-    until("the wheel is up", up, daemon.log)
+    until(f"{device} is up", up, daemon.log)
 
 
 def serve(
