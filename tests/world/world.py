@@ -483,6 +483,8 @@ def world(
         stack.callback(gc.enable)
         # a daemon that starts would collect what all worlds before have left
         stack.enter_context(mock.patch.object(gc, "collect", return_value=0))
+        # it keeps files open, which a killed daemon would never close: 1,024 in some hundred worlds
+        stack.enter_context(mock.patch.object(read_back.ReadBack, "_forget"))
         try:
             yield made
         finally:
