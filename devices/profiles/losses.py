@@ -108,8 +108,8 @@ class LossTracker:
         return [] if self._numbered and is_numbered else self.on_loss(now)
 
     def on_unknown(self, frame: bytes, now: float, shown: bool) -> list[LinkGarbage]:
-        """Handle a frame that may have been a number: report it as bytes that nobody understands,
-        after which the games of wheels and dice ask a person. Cards have gaps for it.
+        """Handle a frame that may have been a number: report it as garbage, after which the games
+        of wheels and dice ask a person. Cards have gaps for it.
         """
         if not self._garbage:
             return []

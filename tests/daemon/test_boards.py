@@ -27,7 +27,7 @@ from tests.support.daemon.process import Daemon, configuration
 from tests.support.waiting import until
 
 TABLE = "novamas-sim/v1/palma/b1"
-SPEED = 20
+SPEED, SLOW_SPEED = 20, 3
 KEY = PrivateKey.generate()
 """Of surveillance, for whom cards are sealed that lie face down."""
 
@@ -35,7 +35,9 @@ KEY = PrivateKey.generate()
 class Simulated:
     """A board as a program, its power still off."""
 
-    def __init__(self, link: Path, kind: str, protocol: str, *words: str) -> None:
+    def __init__(
+        self, link: Path, kind: str, protocol: str, *words: str, speed: int = SPEED
+    ) -> None:
         program = [
             sys.executable,
             "-m",
@@ -47,7 +49,7 @@ class Simulated:
             str(link),
             "--wait",
         ]
-        pace = ["--speed", str(SPEED), "--games-per-hour", "240"]
+        pace = ["--speed", str(speed), "--games-per-hour", "240"]
         self._program = subprocess.Popen(
             [*program, *pace, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
@@ -143,15 +145,16 @@ def play(
     ending: ExitStack,
 ) -> Play:
     """``play(game, decree, settings, board...)``: a table whose session is open. A board is
-    ``(kind, protocol, word...)``, without words one that is written by hand. With
-    another ``speed`` the boards are up before the session is opened.
+    ``(kind, protocol, word...)``, without words one that is written by hand. ``first``: the boards
+    are up before the session is opened, and so slow that bets are open before the first throw.
     """
 
     def begin(
-        game: str, decree: str, settings: str, *boards: tuple[str, ...], speed: int = SPEED
+        game: str, decree: str, settings: str, *boards: tuple[str, ...], first: bool = False
     ) -> Floor:
         made: dict[str, Simulated] = {}
         written: dict[str, Written] = {}
+        speed = SLOW_SPEED if first else SPEED
         table = f'\n[surveillance]\npublic_key = "{bytes(KEY.public_key).hex()}"\n'
         table += f'\n[[table]]\nid = "b1"\ngame = "{game}"\ndecree = "{decree}"\n'
         table += f"simulated = true\nspeed = {speed}\n"
@@ -159,7 +162,7 @@ def play(
         for kind, protocol, *words in boards:
             link = tmp_path / protocol
             if words:
-                made[protocol] = Simulated(link, kind, protocol, *words)
+                made[protocol] = Simulated(link, kind, protocol, *words, speed=speed)
                 ending.callback(made[protocol].close)
             else:
                 written[protocol] = Written(link, kind)
@@ -174,7 +177,7 @@ def play(
         for kind, *_ in boards:
             until_open(subscriber, run, "b1", kind)
         floor = Floor(subscriber, made, written, run)
-        for kind, protocol, *_ in boards if speed < SPEED else ():
+        for kind, protocol, *_ in boards if first else ():
             floor.start(protocol)
             until_up(subscriber, run, TABLE, kind)
         floor.say("session.open", minimum=500, currency="EUR")
@@ -246,9 +249,9 @@ def test_fortune_wheel(play: Play) -> None:
 
 def test_craps(play: Play) -> None:
     settings = '{ rounds = "dice", shooter = "unwatched", serials = "unwatched" }'
-    words = "--throws", "34,22,22,61", "--speed", "3"  # bets are open before the first throw
-    # bets that are open before the reader's first report may have seen a throw that it did not
-    floor = play("craps", "BAL05", settings, ("dice", "dice-board", *words), speed=3)
+    board = "dice", "dice-board", "--throws", "34,22,22,61"
+    # with bets open before the reader's first report, a throw may have come unseen
+    floor = play("craps", "BAL05", settings, board, first=True)
     results = until_said(floor.subscriber, "round.result", 4)
     assert [result["outcome"]["dice"] for result in results] == [[3, 4], [2, 2], [2, 2], [6, 1]]
     assert wrong(floor.subscriber, 4) == []

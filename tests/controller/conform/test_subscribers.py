@@ -106,6 +106,16 @@ def test_an_answered_recall_does_not_hide_a_wrong_order(
     assert "order" in found["SUB-ORDER"][0]
 
 
+@pytest.mark.usefixtures("programs")
+def test_a_finding_describes_what_is_wrong(tmp_path: Path) -> None:
+    (broken,) = (each for each in BROKEN if each.id == "SUB-STALE")
+    program = broken.write(tmp_path)
+    found = failed(
+        tried([sys.executable, program], patience=PATIENCES_SECONDS[1], only=["SUB-STALE"])
+    )
+    assert "the table is in fault, and the table is still current" in found["SUB-STALE"]
+
+
 @pytest.mark.essential
 @pytest.mark.usefixtures("programs")
 def test_our_own_program_meets_every_requirement(tmp_path: Path) -> None:

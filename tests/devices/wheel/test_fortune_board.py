@@ -196,6 +196,17 @@ class TestFaults:
         assert faults(wheel.stand(34)) == [("number_changed", True, "34")]
 
 
+def restarted() -> Wheel:
+    """A wheel that was pushed once, and whose board was then restarted."""
+    wheel = Wheel()
+    wheel.push()
+    wheel.stand(33)
+    wheel.restart()
+    wheel.launches = wheel.forward = 0
+    wheel.stand(33)
+    return wheel
+
+
 class TestSilence:
     def test_an_unreported_launch_leaves_a_candidate(self) -> None:
         wheel = Wheel()
@@ -229,12 +240,7 @@ class TestSilence:
         assert cells(wheel.stand(33)) == []
 
     def test_a_count_that_comes_again_after_a_restart_is_not_reported(self) -> None:
-        wheel = Wheel()
-        wheel.push()
-        wheel.stand(33)
-        wheel.restart()
-        wheel.launches = wheel.forward = 0
-        wheel.stand(33)
+        wheel = restarted()
         assert [cells(wheel.push() + wheel.stand(8)) for _ in range(3)] == [
             [(8, None, 3, False)],
             [(8, None, 3, False)],
@@ -242,12 +248,7 @@ class TestSilence:
         ]
 
     def test_a_wheel_without_a_count_that_is_pushed_again_is_launched_again(self) -> None:
-        wheel = Wheel()
-        wheel.push()
-        wheel.stand(33)
-        wheel.restart()
-        wheel.launches = wheel.forward = 0
-        wheel.stand(33)
+        wheel = restarted()
         assert phases(wheel.push() + wheel.push() + wheel.stand(8)) == [
             ("launched", None),
             ("settling", None),
