@@ -110,8 +110,6 @@ FORWARDED = ("simulate", "carrousel", "surveillance", "webhooks")
 """Subcommands that pass their options unchanged to a program of their own."""
 
 
-DEFAULT_GC_THRESHOLDS = gc.get_threshold()
-"""Python's default thresholds of the garbage collector."""
 GC_THRESHOLD = 100_000
 """Objects that a command may allocate before a collection. Importing the daemon creates 60,000
 objects and no garbage; with Python's threshold of 700, repeated collections took a tenth of the

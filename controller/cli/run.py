@@ -10,9 +10,11 @@ from controller.cli.configured import config_argument
 EXIT_CONFIG = 78
 """Exit status for an invalid configuration (EX_CONFIG); the service manager must not restart it."""
 
-FULL_COLLECTION_THRESHOLD = 100
-"""Collections of the middle generation before a full one, where Python has 10. With a thousand
-tables a full one holds up every device for tens of milliseconds, and finds nothing.
+COLLECTION_THRESHOLDS = (100, 10, 1000)
+"""Objects made, less those freed, before a collection of the youngest, and collections of each
+generation before one of the next, where Python has 700, 10 and 10. With a thousand tables thousands
+of objects have taken the place of others before 700 more exist, and a collection of those holds up
+every device for 5 ms; a full one takes tens of milliseconds, and finds nothing.
 """
 
 
@@ -31,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
     from common.confidential.key_file import KeyFileError
     from common.people.register import PeopleError
     from common.system_errors import describe_system_error
-    from controller.cli import DEFAULT_GC_THRESHOLDS, CommandLineError, print_error
+    from controller.cli import CommandLineError, print_error
     from controller.configuration.checks import NO_TABLE
     from controller.configuration.file import load
     from controller.configuration.settings import ConfigurationError
@@ -42,8 +44,7 @@ def run(arguments: argparse.Namespace) -> int:
     from controller.tables.saved_state import UnrestorableStateError
 
     gc.freeze()  # imported modules stay: exempt them from collections
-    # the first two as Python's, so that no collection delays a device
-    gc.set_threshold(*DEFAULT_GC_THRESHOLDS[:2], FULL_COLLECTION_THRESHOLD)
+    gc.set_threshold(*COLLECTION_THRESHOLDS)
 
     try:
         configuration = load(arguments.config)

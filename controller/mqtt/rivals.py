@@ -55,8 +55,8 @@ CLAIM_MARGIN_SECONDS = 1.0
 
 class SecondDaemon:
     """Decides, with the claims of other daemons, which tables this daemon has, and publishes its
-    own claim. ``changed`` is called when that has changed, ``wake`` when there is something to
-    publish.
+    own claim. ``changed`` is called when other tables are served here or elsewhere, ``wake`` when
+    there is something to publish.
     """
 
     def __init__(
@@ -83,6 +83,8 @@ class SecondDaemon:
         self._wake = wake
         self._published: list[OutgoingMessage] = []
         """This daemon's claim as published on the connection."""
+        self._elsewhere: dict[str, str] = {}
+        """The tables that another daemon has, with its node."""
         self._log = structlog.get_logger().bind(broker=url)
 
     async def subscribe(
@@ -146,13 +148,16 @@ class SecondDaemon:
             self._log.error("table taken over", table=table, of=node)
         self._subscriptions.gained.update(taken)
         self._retained.take_over(taken)
-        self._update_alert(claims.shared(), claims.elsewhere())
+        elsewhere = claims.elsewhere()
+        self._update_alert(claims.shared(), elsewhere)
+        if gained or lost or elsewhere != self._elsewhere:
+            self._elsewhere = elsewhere
+            self._changed()
         if (claim := claims.messages()) != self._published:
             self._published = claim
             for message in claim:
                 self._poster.post(connection, message, partial(self._on_acknowledged, message))
             connection.flush()
-            self._changed()
             self._wake()
 
     def _on_acknowledged(self, message: OutgoingMessage, refusal: str | None) -> None:

@@ -272,9 +272,11 @@ class TableClaims:
             for key, rival in self._rivals.items()
             if now - rival.last_received <= CLAIM_EXPIRY_SECONDS
         }
+        claimed = {table for rival in self._rivals.values() for table in rival.tables}
         gained, lost = set(), set()
         for table, since in self._since.items():
-            ours = winning_stake(self._stakes(table)).boot == self._boot
+            unrivalled = since is not None and table not in claimed
+            ours = unrivalled or winning_stake(self._stakes(table)).boot == self._boot
             before = self._previous_since.pop(table, None)
             if ours and since is None:
                 gained.add(table)
@@ -297,37 +299,27 @@ class TableClaims:
 
     def messages(self, *, left: bool = False) -> list[OutgoingMessage]:
         """Return this daemon's claim as it is published. ``left``: the daemon ends."""
-        numbers = {
-            table: self._numbers(table) for table, since in self._since.items() if since is not None
-        }
         return [
             OutgoingMessage(
                 topics.node(self._node, CLAIM_LEAF),
-                msgspec.json.encode(
-                    NodeClaim(
-                        boot=self._boot,
-                        tables={
-                            table: since
-                            for table, since in self._since.items()
-                            if self._root[table] == root
-                        },
-                        left=left,
-                        sessions={
-                            table: assigned.session
-                            for table, assigned in numbers.items()
-                            if self._root[table] == root and assigned.session
-                        },
-                        readings={
-                            table: assigned.reading
-                            for table, assigned in numbers.items()
-                            if self._root[table] == root and assigned.reading
-                        },
-                    )
-                ),
+                msgspec.json.encode(self._claim(root, left=left)),
                 retain=True,
             )
             for root, topics in self._roots.items()
         ]
+
+    def _claim(self, root: str, *, left: bool) -> NodeClaim:
+        tables = {table: since for table, since in self._since.items() if self._root[table] == root}
+        numbers = {
+            table: self._numbers(table) for table, since in tables.items() if since is not None
+        }
+        return NodeClaim(
+            boot=self._boot,
+            tables=tables,
+            left=left,
+            sessions={name: each.session for name, each in numbers.items() if each.session},
+            readings={name: each.reading for name, each in numbers.items() if each.reading},
+        )
 
     def elsewhere(self) -> dict[str, str]:
         """Return the tables that another daemon has, with its node."""

@@ -9,7 +9,14 @@ from typing import Any
 import msgspec
 
 from common import clock
-from common.contract.node import Checkpoint, Health, PeopleHealth, ReloadHealth, StandbyHealth
+from common.contract.node import (
+    Checkpoint,
+    Health,
+    PeopleHealth,
+    ReloadHealth,
+    StandbyHealth,
+    TableHealth,
+)
 from common.contract.times import format_utc
 from common.contract.version import VERSION
 from common.wakeup import Wakeup
@@ -58,8 +65,12 @@ class HealthReporter:
         self._started = clock.monotonic()
         self._versions = {"novamas": VERSION, "python": platform.python_version()}
 
-    def report(self) -> Health:
-        """Return the present health of everything."""
+    async def tables(self) -> dict[str, TableHealth]:
+        """Return the present health of each table."""
+        return await self._api.health()
+
+    def report(self, tables: dict[str, TableHealth]) -> Health:
+        """Return the present health of everything, with that of the tables."""
         return Health(
             boot=self._boot,
             time=format_utc(clock.wall()),
@@ -73,22 +84,21 @@ class HealthReporter:
             log=logs.health(),
             **self._api.commands.health(),
             people=self._people(),
-            tables=self._api.health(),
+            tables=tables,
             reload=self._reload(),
             standby=self._standby(),
         )
 
-    def notable(self) -> tuple[Any, ...]:
+    def notable(self, tables: dict[str, TableHealth]) -> tuple[Any, ...]:
         """Return what is published at once when it changes: the journal, the log, the clock, the
         broker, each device. A link that opens for the first time is not a change of state.
         """
-        tables = self._api.health().values()
         links = (
             (device.state, device.reconnects, bool(device.link))
-            for table in tables
+            for table in tables.values()
             for device in table.devices.values()
         )
-        return (*self.trouble(), tuple(table.elsewhere for table in tables), *links)
+        return (*self.trouble(), tuple(table.elsewhere for table in tables.values()), *links)
 
     def trouble(self) -> tuple[Any, ...]:
         """Return the part of :meth:`notable` that does not depend on devices: the journal, the log,
@@ -134,11 +144,12 @@ class HealthPublisher:
         while True:
             self._due.clear()
             start = clock.thread_time()
-            notable = self._reporter.notable()
+            tables = await self._reporter.tables()
+            notable = self._reporter.notable(tables)
             if notable != published or clock.monotonic() >= due:
                 published, due = notable, clock.monotonic() + REPORT_INTERVAL_SECONDS
                 self._api.node = {
-                    "health": msgspec.json.encode(self._reporter.report()),
+                    "health": msgspec.json.encode(self._reporter.report(tables)),
                     "checkpoint": msgspec.json.encode(self._checkpoint()),
                 }
                 self._wake()

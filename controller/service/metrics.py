@@ -80,11 +80,11 @@ class DaemonMetrics:
 
     async def page(self) -> HttpResponse:
         """Return the response to ``/metrics``."""
-        return HttpResponse(await exposition(FAMILIES, self.values()), TEXT_CONTENT_TYPE)
+        return HttpResponse(await exposition(FAMILIES, await self.values()), TEXT_CONTENT_TYPE)
 
-    def values(self) -> dict[str, Values]:
+    async def values(self) -> dict[str, Values]:
         """Return all present values."""
-        health = self._reporter.report()
+        health = self._reporter.report(await self._reporter.tables())
         stages = self._stages
         return {
             **by_name(self._table_metrics(health)),

@@ -37,7 +37,10 @@ from controller.mqtt.publisher import (
     Publisher,
     next_pause,
 )
+from controller.mqtt.served_table import ServedTable
+from controller.mqtt.table_claims import TableClaims
 from controller.mqtt.tables_api import TablesApi
+from tests.controller.tables.test_runner import make_runner, session
 from tests.support.journal.records import record
 from tests.support.waiting import until_async
 
@@ -189,6 +192,39 @@ async def test_the_cursor_waits_for_the_oldest_event_without_acknowledgement(
         assert publisher.position > 0
         publishing.cancel()
         await asyncio.wait([publishing])
+
+
+async def test_a_claim_that_is_repeated_changes_nothing_in_the_health(tmp_path: Path) -> None:
+    """The health of a thousand tables is not made again for it."""
+    changes: list[None] = []
+    root = Topics("palma")
+    with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
+        made = make_runner(journal)
+        api = TablesApi("pit-1", "b1", root, {"r1": ServedTable(made, root, {}, 1.0)})
+        publisher = Publisher(
+            broker=BrokerConfig(),
+            client_id="novamas",
+            journal=journal,
+            api=api,
+            changed=lambda: changes.append(None),
+        )
+        slow, second = Slow(lambda: None), publisher._second_daemon
+        second.begin(cast("PublisherConnection", slow))
+        second.decide()
+        assert len(changes) == 1
+        await made.execute(session())
+        for _ in range(3):
+            second.republish()
+        assert slow.topics == ["novamas/v1/palma/node/pit-1/claim"] * 4
+        assert len(changes) == 1
+        rival = TableClaims("pit-2", "a1", {"r1": root})
+        rival.decide(0.0, "2026-01-01T00:00:00.000000Z")
+        (claim,) = rival.messages()
+        received = MQTTMessage(topic=claim.topic.encode())
+        received.payload = claim.payload
+        assert second.on_message(received)
+        assert len(changes) == 2
+        assert not api.claims.has("r1")
 
 
 async def test_an_abandoned_connection_with_pending_writes_is_collected_without_errors() -> None:

@@ -26,7 +26,7 @@ from controller.journal.journal import Journal
 from controller.mqtt.command_desk import MAX_CORRELATION_BYTES
 from controller.mqtt.connection import IncomingMessage
 from controller.mqtt.served_table import ServedTable
-from controller.mqtt.tables_api import TablesApi
+from controller.mqtt.tables_api import HEALTH_BATCH_TABLES, TablesApi
 from tests.controller.tables.test_runner import make_runner
 from tests.support.for_each import for_each
 
@@ -198,6 +198,20 @@ def test_any_topic_is_handled(rest: str) -> None:
         assert not set("+#\0") & set(topic)
         assert len(topic.encode()) <= MAX_RESPONSE_TOPIC_BYTES
         assert topic.count("/") < MAX_RESPONSE_TOPIC_LEVELS
+
+
+async def test_the_health_of_many_tables_holds_up_nothing_else(tmp_path: Path) -> None:
+    with closing(Journal(tmp_path / "journal.sqlite3")) as journal:
+        topics = Topics("palma")
+        names = [f"r{number}" for number in range(3 * HEALTH_BATCH_TABLES)]
+        places = dict.fromkeys(names, ServedTable(make_runner(journal), topics, {}, 1.0))
+        made = TablesApi("pit-1", "b1", topics, places)
+        collected = asyncio.create_task(made.health())
+        await asyncio.sleep(0)
+        assert not collected.done()
+        del places[names[0]]
+        places["new"] = places[names[1]]
+        assert [*await collected] == names[1:]
 
 
 async def test_commands_wait_while_their_table_is_reloaded(tmp_path: Path) -> None:

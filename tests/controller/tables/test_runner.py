@@ -176,7 +176,7 @@ async def test_a_journal_that_stores_nothing_is_detected(
             assert "r1" in (watch.stuck() or "")
         await made.drain()
         assert watch.stuck() is None
-        report = reporter.report()
+        report = reporter.report(await reporter.tables())
         assert (report.journal.state, report.journal.position, report.outbox.depth) == ("ok", 2, 0)
 
 
@@ -201,10 +201,10 @@ async def test_an_opened_link_is_published_at_once(tmp_path: Path) -> None:
         )
         places = {"r1": ServedTable(make_runner(journal), Topics("palma"), {"wheel": device}, 1.0)}
         reporter = make_reporter(journal, places)
-        before = reporter.notable()
+        before = reporter.notable(await reporter.tables())
         running = asyncio.create_task(device.run())
         await until_async(lambda: device.health().link)
-        opened = reporter.notable()
+        opened = reporter.notable(await reporter.tables())
         assert device.health().state == "connecting"
         assert opened != before
         port.unplug()
@@ -212,7 +212,7 @@ async def test_an_opened_link_is_published_at_once(tmp_path: Path) -> None:
         await until_async(
             lambda: device.health().reconnects == 1 and device.health().state == "connecting"
         )
-        assert reporter.notable() != opened  # however short the time between
+        assert reporter.notable(await reporter.tables()) != opened  # however short the time between
         running.cancel()
         await asyncio.wait([running])
     port.unplug()
