@@ -67,6 +67,16 @@ def test_chance_differs_between_forks() -> None:
     assert len({*first, *second}) == 6
 
 
+def test_a_signal_to_one_whose_exit_code_is_on_the_way_is_no_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The interpreter collects a fork that has ended before it reports the exit code."""
+    program = PreparedProgram(["-c", "pass"])
+    program.wait()
+    monkeypatch.setattr(program, "poll", lambda: None)
+    program.kill()
+
+
 def test_a_module_is_run_as_a_program() -> None:
     forked = Forked("-m", "subscribers.web", "--help", environment={"COLUMNS": "80"})
     assert b"python -m subscribers.web" in forked.output

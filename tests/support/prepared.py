@@ -8,6 +8,7 @@ own arguments, environment, folder, umask and descriptors, which ends as any int
 from __future__ import annotations
 
 import atexit
+import contextlib
 import functools
 import gc
 import os
@@ -116,7 +117,8 @@ class PreparedProgram:
     def send_signal(self, number: int) -> None:
         """Send a signal, unless it has ended."""
         if self.poll() is None:
-            os.kill(self.pid, number)
+            with contextlib.suppress(ProcessLookupError):  # its exit code is on the way
+                os.kill(self.pid, number)
 
     def kill(self) -> None:
         """End it at once."""
