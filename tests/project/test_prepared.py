@@ -40,11 +40,11 @@ class Forked:
     """The output of a program that was forked, and its exit code."""
 
     def __init__(self, *words: str, **options: Any) -> None:
-        program = PreparedProgram(words, stdout=subprocess.PIPE, **options)
-        assert program.stdout is not None
-        with program.stdout as output:
+        self.program = PreparedProgram(words, stdout=subprocess.PIPE, **options)
+        assert self.program.stdout is not None
+        with self.program.stdout as output:
             self.output = output.read()
-        self.code = program.wait()
+        self.code = self.program.wait()
 
 
 def test_a_fork_finds_what_a_new_interpreter_does(
@@ -71,8 +71,7 @@ def test_a_signal_to_one_whose_exit_code_is_on_the_way_is_no_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The interpreter collects a fork that has ended before it reports the exit code."""
-    program = PreparedProgram(["-c", "pass"])
-    program.wait()
+    program = Forked("-c", "pass").program
     monkeypatch.setattr(program, "poll", lambda: None)
     program.kill()
 
