@@ -15,7 +15,7 @@ unexport PYTHONDONTWRITEBYTECODE
 help:
 	@echo "make demo     a roulette and a card table on this machine: devices, daemon, broker and display (ARGS=... for novamas demo)"
 	@echo "make setup    asks for your site and its wheels, writes novamas.toml, and runs it: docs/technician/setup.md (ARGS=... for novamas setup)"
-	@echo "make check    format, lint, types, import contracts, and every test that needs no other program: five minutes (ARGS=... for pytest)"
+	@echo "make check    format, lint, types, import contracts, and every test that needs no other program: two minutes (ARGS=... for pytest)"
 	@echo "make test     make check, then the chosen tests with real parts: broker, lines, browser, databases (ARGS=... for pytest)"
 	@echo "make test-all every test (make test-rest: what make test leaves out)"
 	@echo "make steady   the chosen tests N times beside eight busy loops: none may fail (N=20)"
