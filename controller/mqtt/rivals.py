@@ -84,7 +84,7 @@ class SecondDaemon:
         self._published: list[OutgoingMessage] = []
         """This daemon's claim as published on the connection."""
         self._elsewhere: dict[str, str] = {}
-        """The tables that another daemon has, with its node."""
+        """The tables that another daemon had, with its node, at the last decision."""
         self._log = structlog.get_logger().bind(broker=url)
 
     async def subscribe(

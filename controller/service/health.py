@@ -65,12 +65,8 @@ class HealthReporter:
         self._started = clock.monotonic()
         self._versions = {"novamas": VERSION, "python": platform.python_version()}
 
-    async def tables(self) -> dict[str, TableHealth]:
-        """Return the present health of each table."""
-        return await self._api.health()
-
     def report(self, tables: dict[str, TableHealth]) -> Health:
-        """Return the present health of everything, with that of the tables."""
+        """Return the present health of everything. ``tables``: that of each table."""
         return Health(
             boot=self._boot,
             time=format_utc(clock.wall()),
@@ -144,7 +140,7 @@ class HealthPublisher:
         while True:
             self._due.clear()
             start = clock.thread_time()
-            tables = await self._reporter.tables()
+            tables = await self._api.health()
             notable = self._reporter.notable(tables)
             if notable != published or clock.monotonic() >= due:
                 published, due = notable, clock.monotonic() + REPORT_INTERVAL_SECONDS

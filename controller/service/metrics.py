@@ -84,7 +84,7 @@ class DaemonMetrics:
 
     async def values(self) -> dict[str, Values]:
         """Return all present values."""
-        health = self._reporter.report(await self._reporter.tables())
+        health = self._reporter.report(await self._api.health())
         stages = self._stages
         return {
             **by_name(self._table_metrics(health)),

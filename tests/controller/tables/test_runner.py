@@ -138,8 +138,7 @@ async def test_a_table_that_ran_ahead_of_an_exception_is_restored_from_the_journ
         assert msgspec.json.decode(made.retained["state"] or b"")["shown"]["session"] == 1
 
 
-def make_reporter(journal: Journal, places: dict[str, ServedTable]) -> HealthReporter:
-    api = TablesApi("pit-1", "b1", Topics("palma"), places)
+def make_reporter(journal: Journal, api: TablesApi) -> HealthReporter:
     clock = TimeWatch(
         settings=ClockConfig(chrony=""),
         journal=journal,
@@ -168,7 +167,8 @@ async def test_a_journal_that_stores_nothing_is_detected(
     with closing(Journal(path)) as journal:
         made = make_runner(journal)
         places = {"r1": ServedTable(made, Topics("palma"), {}, 1.0)}
-        reporter = make_reporter(journal, places)
+        api = TablesApi("pit-1", "b1", Topics("palma"), places)
+        reporter = make_reporter(journal, api)
         watch = Watchdog(journal=journal, places=places, interval=1.0)
         assert watch.stuck() is None
         with occupied(path):
@@ -176,7 +176,7 @@ async def test_a_journal_that_stores_nothing_is_detected(
             assert "r1" in (watch.stuck() or "")
         await made.drain()
         assert watch.stuck() is None
-        report = reporter.report(await reporter.tables())
+        report = reporter.report(await api.health())
         assert (report.journal.state, report.journal.position, report.outbox.depth) == ("ok", 2, 0)
 
 
@@ -200,11 +200,12 @@ async def test_an_opened_link_is_published_at_once(tmp_path: Path) -> None:
             id="wheel", url=port.url, codec=Lines(), on_readings=lambda _: None
         )
         places = {"r1": ServedTable(make_runner(journal), Topics("palma"), {"wheel": device}, 1.0)}
-        reporter = make_reporter(journal, places)
-        before = reporter.notable(await reporter.tables())
+        api = TablesApi("pit-1", "b1", Topics("palma"), places)
+        reporter = make_reporter(journal, api)
+        before = reporter.notable(await api.health())
         running = asyncio.create_task(device.run())
         await until_async(lambda: device.health().link)
-        opened = reporter.notable(await reporter.tables())
+        opened = reporter.notable(await api.health())
         assert device.health().state == "connecting"
         assert opened != before
         port.unplug()
@@ -212,7 +213,7 @@ async def test_an_opened_link_is_published_at_once(tmp_path: Path) -> None:
         await until_async(
             lambda: device.health().reconnects == 1 and device.health().state == "connecting"
         )
-        assert reporter.notable(await reporter.tables()) != opened  # however short the time between
+        assert reporter.notable(await api.health()) != opened  # however short the time between
         running.cancel()
         await asyncio.wait([running])
     port.unplug()
